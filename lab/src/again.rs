@@ -102,7 +102,7 @@ impl Again {
             let request = Request { mode: self.mode, chain: self.chain.clone(), ..Request::to_budget(budget) };
             let compacted = block_on(self.engine.compact(&mut session, &mut ledger, &mut archive, &request));
             last = match compacted.map_err(|error| error.to_string())?.status {
-                Status::NoChange | Status::Compacted | Status::Hollow => Ok(()),
+                Status::NoChange | Status::Compacted | Status::NearEmpty => Ok(()),
                 status @ (Status::RolledBack | Status::Infeasible) => Err(format!("{status:?} at {budget} tokens")),
             };
         }

@@ -414,7 +414,7 @@ export const Epitome = async ({ client }) => {
           "a fault. It is passed over while the context is not full enough, and soon after the last time.",
         args: {
           reason: { type: "string", description: "What is done, so that this is a good moment." },
-          next_step: { type: "string", description: "What you do next: what bears on it stays first." },
+          next_step: { type: "string", description: "What you do next: what is relevant to it stays first." },
           keep: {
             type: "array",
             items: { type: "string" },

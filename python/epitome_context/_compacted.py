@@ -30,7 +30,7 @@ class Compacted:
 
     @property
     def status(self) -> str:
-        """`no-change`, `compacted`, `hollow` (it fits, and next to nothing of the subject is left) or `rolled-back`."""
+        """`no-change`, `compacted`, `near-empty` (it fits, and almost nothing of the task is left) or `rolled-back`."""
         return self.report.status
 
     @property

@@ -84,8 +84,8 @@ class Fitted:
 
     @property
     def status(self) -> str:
-        """`unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision; `hollow`: with
-        a new one, and next to nothing of the subject is left."""
+        """`unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision; `near-empty`: with
+        a new one, and almost nothing of the task is left."""
         return str(self._told["status"])
 
     @property

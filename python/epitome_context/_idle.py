@@ -40,7 +40,7 @@ class Idle:
         if not self._words:
             return
         made = report()
-        if made is None or made["status"] not in ("compacted", "hollow"):
+        if made is None or made["status"] not in ("compacted", "near-empty"):
             return
         had_turn = dict.fromkeys(step["strategy"] for step in made["steps"])
         if (self._has_chains or made["mode"] == "fixed") and set(made["chain"]) - set(had_turn):

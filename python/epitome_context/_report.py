@@ -28,7 +28,7 @@ class Report(Base):
 
     @property
     def status(self) -> Status:
-        """`no-change`, `compacted`, `hollow`, `infeasible` or `rolled-back`."""
+        """`no-change`, `compacted`, `near-empty`, `infeasible` or `rolled-back`."""
         status: Status = self["status"]
         return status
 

@@ -80,7 +80,7 @@ class Report(TypedDict):
 
 
 # How a compaction ended.
-Status = Literal["no-change", "compacted", "hollow", "infeasible", "rolled-back"]
+Status = Literal["no-change", "compacted", "near-empty", "infeasible", "rolled-back"]
 
 
 class Repairs(TypedDict):
@@ -197,7 +197,7 @@ class Quality(TypedDict):
     kept where it is named."""
     below: list[Shortfall]
     """The thresholds that it misses; empty where it meets all, or where there are none."""
-    tried: list[Try]
+    tried: list[TriedChain]
     """The chains that were tried, in order; empty where there was one."""
 
 
@@ -235,7 +235,7 @@ class Shortfall(TypedDict):
 QualityPart = Literal["typed", "instructions", "conclusions", "summaries", "strings", "files"]
 
 
-class Try(TypedDict):
+class TriedChain(TypedDict):
     """A chain that was tried."""
 
     chain: list[str]

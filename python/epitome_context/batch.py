@@ -52,7 +52,7 @@ def compact(
     """Fits every session of a column into a budget.
 
     The words are those of `epitome_context.compact`. The fields: `messages` (the session after it, in the format of `to`, or
-    its own; null where there is none), `tokens_before`, `tokens_after`, `status` (`no-change`, `compacted`, `hollow`,
+    its own; null where there is none), `tokens_before`, `tokens_after`, `status` (`no-change`, `compacted`, `near-empty`,
     `rolled-back`, `infeasible`, `error`), `report` (as JSON, all times in it 0; null with `report=False`, which is smaller)
     and `error`. `threads` is as `threads_here` says.
 

@@ -336,7 +336,7 @@ def test_a_chain_is_that_of_the_call() -> None:
 def test_a_hollow_result_says_so_and_losses_stay_visible() -> None:
     talk = [{"role": ("user", "assistant")[turn % 2], "content": f"Line {turn} of our talk. " * 40} for turn in range(41)]
     fitted = fit(talk, budget=50)
-    assert fitted.status == fitted.report["report"]["status"] == "hollow"
+    assert fitted.status == fitted.report["report"]["status"] == "near-empty"
     fitter = Fitter(budget=6_000)
     first, again = fitter.fit(work()), fitter.fit(work())
     assert (first.status, again.status) == ("compacted", "replayed")

@@ -45,7 +45,7 @@ is<typeof fitted, Fitted<Message>>(true);
 is<typeof fitted.messages, Message[]>(true);
 is<ReturnType<typeof fitAsync<Message>>, Promise<Fitted<Message>>>(true);
 for (const message of fitted) is<typeof message, Message>(true);
-is<typeof fitted.status, "unchanged" | "replayed" | "compacted" | "hollow" | "infeasible">(true);
+is<typeof fitted.status, "unchanged" | "replayed" | "compacted" | "near-empty" | "infeasible">(true);
 const fitter = new Fitter({ model: "gpt-5", conversations: 5 });
 is<ReturnType<typeof fitter.state>, Uint8Array>(true);
 fitter.fit(messages, { system: "Be terse.", tools: 500, key: "a" }).retrieve("0a1b2c3d");

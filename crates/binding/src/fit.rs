@@ -21,14 +21,14 @@ pub(crate) fn problem_of(fitted: &Fitted) -> Option<String> {
     })
 }
 
-/// `unchanged`, `replayed`, `compacted`, `hollow` where this call's compaction left next to nothing of what was asked for and
+/// `unchanged`, `replayed`, `compacted`, `near-empty` where this call's compaction left almost nothing of what was asked for and
 /// worked on, or `infeasible`.
 pub(crate) fn status_name(fitted: &Fitted) -> &'static str {
-    let is_hollow = || fitted.report.as_ref().is_some_and(|report| report.status == Status::Hollow);
+    let is_near_empty = || fitted.report.as_ref().is_some_and(|report| report.status == Status::NearEmpty);
     match fitted.status {
         FitStatus::Unchanged => "unchanged",
         FitStatus::Replayed => "replayed",
-        FitStatus::Compacted if is_hollow() => "hollow",
+        FitStatus::Compacted if is_near_empty() => "near-empty",
         FitStatus::Compacted => "compacted",
         FitStatus::Infeasible => "infeasible",
     }

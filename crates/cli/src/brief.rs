@@ -1,4 +1,4 @@
-//! What matters of a session, as one text: for a model that goes on without the messages themselves.
+//! The essence of a session as one text: for a model that continues without the messages themselves.
 
 use epitome::engine::{Floor, Mode, block_on, language};
 use epitome::session::{Content, EntryKey, Message, Origin, Role};
@@ -19,7 +19,7 @@ const LINE_TRIES: usize = 3;
 /// Typed messages that such a line names.
 const NAMED: usize = 8;
 
-/// A text of more than so many times the tokens of the line that explains its form has that line.
+/// A text of more than this many times the tokens of the line that explains its form has that line.
 const LEGEND_SHARE: u32 = 8;
 
 /// Characters by which the beginning or the end of a message is known in a text.
@@ -66,7 +66,7 @@ impl Said<'_> {
     }
 }
 
-/// The text of a session in at most so many tokens, earlier compactions aside: it is made of the whole log. The system
+/// The text of a session in at most `tokens` tokens, earlier compactions aside: it is made of the whole log. The system
 /// prompt and what a harness added are not in it. What was typed stays as it was; where it has no room, long messages keep
 /// their head and tail, and where that is too much as well, some are only named. Costs a compaction, and some more where
 /// typed messages have no room.
@@ -79,7 +79,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
     let said: Vec<Said<'_>> =
         all.filter(|said| said.message.role != Role::System && said.message.origin != Origin::Injected).collect();
     let typed = || said.iter().filter(|said| said.message.origin == Origin::Typed);
-    let told = |text: String, missing: Option<String>| Brief { text, messages: said.len(), missing };
+    let finished = |text: String, missing: Option<String>| Brief { text, messages: said.len(), missing };
     let missing_of = |text: &str| {
         let short = || typed().filter(|said| !said.is_in(text));
         let gone = short().filter(|said| !said.has_an_end_in(text)).count();
@@ -96,7 +96,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         Some(format!("{} {verb} {what}: {}", plural(short.len(), "typed message"), names(&short)))
     };
     let text = text_within(said.iter().map(|said| Message::clone(said.message)), runtime, tokens)?;
-    let Some(first_missing) = missing_of(&text) else { return Ok(told(text, None)) };
+    let Some(first_missing) = missing_of(&text) else { return Ok(finished(text, None)) };
     // Pinned, they stay before anything else does.
     let pinned = |most: usize| {
         said.iter().map(move |said| match said.message.origin {
@@ -113,7 +113,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         let Ok(text) = text_within(pinned(most), runtime, tokens) else { continue };
         if typed().all(|said| Said { number: said.number, message: &shortened(said.message, most) }.is_in(&text)) {
             let missing = missing_of(&text);
-            return Ok(told(text, missing));
+            return Ok(finished(text, missing));
         }
     }
     let line_of = |missing: &str| format!("\n\n[For want of room, {missing}]");
@@ -123,16 +123,16 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         let Some(room) = tokens.checked_sub(line_tokens).filter(|room| *room > 0) else { break };
         let whole = said.iter().map(|said| Message::clone(said.message));
         let Ok(text) = text_within(whole, runtime, room) else { break };
-        let Some(missing) = missing_of(&text) else { return Ok(told(text, None)) };
+        let Some(missing) = missing_of(&text) else { return Ok(finished(text, None)) };
         let line = line_of(&missing);
         let needed = counter.count(&line);
         if needed <= line_tokens {
-            return Ok(told(text + &line, Some(missing)));
+            return Ok(finished(text + &line, Some(missing)));
         }
         line_tokens = needed;
     }
     // There is no room for the line beside what must stay: the text without it, and the caller says what is missing.
-    Ok(told(text, Some(first_missing)))
+    Ok(finished(text, Some(first_missing)))
 }
 
 /// The numbers of messages, the first of them.
@@ -143,7 +143,7 @@ fn names(numbers: &[usize]) -> String {
     named.join(", ") + &more
 }
 
-/// A message whose texts have at most so many characters each: head and tail, with a mark that says how many are between.
+/// A message whose texts have at most `most` characters each: head and tail, with a mark that says how many are between.
 fn shortened(message: &Message, most: usize) -> Message {
     let mut message = message.clone();
     for block in &mut message.blocks {
@@ -163,16 +163,16 @@ fn tokens_of(message: &Message, runtime: &Runtime) -> u32 {
     message.texts().map(|text| runtime.counter.count(text)).fold(0, u32::saturating_add)
 }
 
-/// The text of messages in at most so many tokens.
+/// The text of messages in at most `tokens` tokens.
 fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, tokens: u32) -> Result<String, Failure> {
-    let mut told = Session::new();
-    told.extend(messages);
+    let mut excerpt = Session::new();
+    excerpt.extend(messages);
     let engine = epitome::engine_of(runtime);
-    let mut ledger = engine.ledger(&told);
+    let mut ledger = engine.ledger(&excerpt);
     let mut archive = MemoryArchive::new();
     // The line that explains the form is not of the session; a short text has no room for it.
-    let legend = legend(language(told.view()));
-    let legend_tokens = engine.counter_of(&told).count(&legend) + 1;
+    let legend = legend(language(excerpt.view()));
+    let legend_tokens = engine.counter_of(&excerpt).count(&legend) + 1;
     let is_explained = tokens > LEGEND_SHARE * legend_tokens;
     let mut request = Request::to_budget(if is_explained { tokens - legend_tokens } else { tokens });
     match (runtime.mode, &runtime.fixed) {
@@ -180,7 +180,7 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
         (Mode::Fixed, None) => {}
         (mode, _) => request.mode = mode,
     }
-    let draft = block_on(engine.draft(&told, &ledger, &mut archive, &request)).map_err(Failure::other)?;
+    let draft = block_on(engine.draft(&excerpt, &ledger, &mut archive, &request)).map_err(Failure::other)?;
     match draft.report.status {
         Status::Infeasible => return Err(too_much(tokens, draft.report.floor.as_ref())),
         Status::RolledBack => {
@@ -191,12 +191,12 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
             return Err(failure.with_help("give it more with --tokens"));
         }
         Status::NoChange => {}
-        Status::Compacted | Status::Hollow => {
-            engine.commit(&mut told, &mut ledger, draft).map_err(Failure::other)?;
+        Status::Compacted | Status::NearEmpty => {
+            engine.commit(&mut excerpt, &mut ledger, draft).map_err(Failure::other)?;
         }
     }
     let mut text = if is_explained { format!("{legend}\n") } else { String::new() };
-    for entry in told.view() {
+    for entry in excerpt.view() {
         match entry.key {
             EntryKey::Log(_) => write_message(&mut text, &entry.message),
             // It was written in the same form.
@@ -211,7 +211,7 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
     Ok(text)
 }
 
-/// The same in at most so many characters, for hosts that count these.
+/// The same in at most `characters` characters, for hosts that count these.
 pub(crate) fn brief_within(session: &Session, runtime: &Runtime, characters: usize) -> Result<Brief, Failure> {
     // English has four characters or so in a token; where a text has more, a second try knows how many.
     let first = brief(session, runtime, u32::try_from(characters / 4).unwrap_or(u32::MAX))?;
@@ -227,7 +227,7 @@ pub(crate) fn brief_within(session: &Session, runtime: &Runtime, characters: usi
 /// What stands between the head and the tail of a text that is cut.
 const CUT: &str = "\n[…]\n";
 
-/// A text in at most so many characters: two thirds of them are its head, and `cut` stands before the tail.
+/// A text in at most `characters` characters: two thirds of them are its head, and `cut` stands before the tail.
 fn head_and_tail(text: &str, characters: usize, cut: &str) -> String {
     let all: Vec<char> = text.chars().collect();
     if all.len() <= characters {

@@ -46,11 +46,11 @@ fn rendered(loaded: &LoadedFile, index: usize, session: &Session, profile: Wire,
     let source = Source::new(loaded, index);
     let rendered = render(session.view(), profile, session.tools.as_deref(), source.as_ref());
     let name = (loaded.sessions.len() > 1).then(|| loaded.sessions[index].name.as_str());
-    let mut told: Vec<&str> = Vec::new();
+    let mut warned: Vec<&str> = Vec::new();
     for warning in rendered.warnings.iter().map(String::as_str).filter(|_| !quiet) {
-        if !told.contains(&warning) {
+        if !warned.contains(&warning) {
             warn(name, warning);
-            told.push(warning);
+            warned.push(warning);
         }
     }
     rendered.json

@@ -62,7 +62,7 @@ impl Failure {
         self
     }
 
-    /// The problem, and the next step where there is one: in words, for who cannot see the printed failure.
+    /// The problem, and the next step where there is one: in words, for a caller that cannot see the printed failure.
     pub(crate) fn words(&self) -> (String, Option<&str>) {
         let mut message = String::new();
         for cause in self.error.chain().map(ToString::to_string) {

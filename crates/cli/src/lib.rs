@@ -10,9 +10,9 @@
 mod args;
 #[cfg(feature = "service")]
 mod brief;
-mod census;
 mod chain;
 mod commands;
+mod composition;
 mod configuration;
 mod context_output;
 mod emit;

@@ -34,7 +34,7 @@ impl Memories {
         Ok(Self { file, is_flushed: live.memory_flush && !is_preview })
     }
 
-    /// Those that bear on a session, for the texts of its compaction; what the compaction is about to store is among them.
+    /// The memories that are relevant to a session, for the texts of its compaction; what the compaction is about to store is among them.
     pub(crate) fn of(
         &self,
         session: &Session,

@@ -104,7 +104,7 @@ fn folder(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Tells of a file that was written.
+/// Reports a file that was written.
 pub(crate) fn wrote(target: &Target, what: &str) {
     if let Target::File { path, .. } = target {
         tell(&format!("{what} written to {STRONG}{}{STRONG:#}\n", display_name(path)));

@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
 
-use epitome_shelf::{Draft, Privacy, check_plain};
+use epitome_shelf::{PendingFile, Privacy, check_plain};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -33,19 +33,19 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], may: impl FnOnce() -> io::Resul
     }
     // A link stays a link: what it points to is replaced.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let draft = Draft::new(path, Privacy::Shared)?;
+    let pending = PendingFile::new(path, Privacy::Shared)?;
     if let Some(there) = &there {
-        draft.be_like(there)?;
+        pending.copy_metadata(there)?;
     }
     if path.extension().is_some_and(|extension| extension == "gz") {
-        let mut encoder = GzEncoder::new(draft.file(), Compression::default());
+        let mut encoder = GzEncoder::new(pending.file(), Compression::default());
         encoder.write_all(bytes)?;
         encoder.finish()?;
     } else {
-        draft.file().write_all(bytes)?;
+        pending.file().write_all(bytes)?;
     }
-    draft.file().sync_all()?;
-    if may()? { draft.replace().map(drop) } else { Ok(()) }
+    pending.file().sync_all()?;
+    if may()? { pending.replace().map(drop) } else { Ok(()) }
 }
 
 /// Fails where [`replace`] would before a byte is there: the file may not be written, or nothing beside it. What takes
@@ -54,7 +54,7 @@ pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => check_plain(path),
         Ok(there) if has_other_names(&there) => Err(hard_links()),
-        _ => Draft::new(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), Privacy::Shared).map(drop),
+        _ => PendingFile::new(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), Privacy::Shared).map(drop),
     }
 }
 

@@ -6,7 +6,7 @@ use epitome_strategy::TaskKind;
 ///
 /// Work with tools: the exact lines likeliest needed stay, and the newest steps; where there is too little in front of
 /// those to extract from, text that is also elsewhere in the context leaves, then text that is cheapest to fetch again,
-/// then prose. Conversations have few exact strings: messages that bear on the question stay where one is asked, else
+/// then prose. Conversations have few exact strings: messages that are relevant to the question stay where one is asked, else
 /// the newest. `docs/evaluation.md` has the figures behind the order.
 pub(crate) fn default_chain(kind: TaskKind) -> &'static [&'static str] {
     match kind {

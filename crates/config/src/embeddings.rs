@@ -15,7 +15,7 @@ use crate::source::Source;
 use crate::tables::EmbeddingsTable;
 use crate::values::EmbedderName;
 
-/// The embedder, or `None` where it is switched off, or where nobody asked for the table that this build lacks: strategies
+/// The embedder, or `None` where it is switched off, or where the table that this build lacks was not asked for: strategies
 /// that go by meaning decline then.
 pub(crate) fn embedder(config: &Config) -> Result<Option<Arc<dyn Embedder>>, Problem> {
     let table = &config.tables.embeddings;

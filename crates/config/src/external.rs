@@ -38,7 +38,7 @@ pub(crate) fn check(config: &Config, base: &Registry) -> Vec<Problem> {
         let problem = |message: String| Problem::new(config.sources.place(&format!("strategies.{id}")), message);
         if ENGINE_STEPS.contains(&id.as_str()) {
             let problem = problem(format!("a strategy cannot be called `{id}`"));
-            problems.push(problem.with_help("reports call a step of the engine so"));
+            problems.push(problem.with_help("this name is reserved for a step of the engine"));
         } else if !is_id(id) {
             let problem = problem(format!("`{id}` is not an id of a strategy"));
             problems.push(problem.with_help("an id is lower-case words with hyphens, such as `my-outline`"));

@@ -65,5 +65,5 @@ pub use summarizer::{OnProgress, SummaryModel};
 pub use tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
 pub use template::{key_table, settings_table, template};
 pub use values::{
-    CompactionBy, CounterName, EmbedderName, Limit, ModelQuestion, Parameters, PresetNames, Refusal, SummarizerChoice,
+    CompactionBy, CounterName, EmbedderName, Limit, ModelQuestion, OnRefusal, Parameters, PresetNames, SummarizerChoice,
 };

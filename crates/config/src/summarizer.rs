@@ -191,11 +191,12 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
 
 /// The problems of the prompts.
 fn unread(config: &Config, errors: &[PromptError]) -> Vec<Problem> {
-    let told = |error: &dyn Error| match error.source() {
+    let describe = |error: &dyn Error| match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     };
-    let problem = |error| Problem::new(config.sources.place("summary.prompts"), format!("`prompts`: {}", told(error)));
+    let problem =
+        |error| Problem::new(config.sources.place("summary.prompts"), format!("`prompts`: {}", describe(error)));
     errors.iter().map(|error| problem(error as &dyn Error)).collect()
 }
 

@@ -132,7 +132,7 @@ settings! {
     pub struct SummaryTable {
         /// `rules` writes them without a model, `llm` has a model of one of `[channels]` write them, `provider` asks the
         /// compaction that the provider of that model has of its own first (Anthropic's), and the model where it offers none;
-        /// with `off` a strategy that asks for one is refused, and the chain goes on.
+        /// with `off` a strategy that asks for one is refused, and the chain continues.
         summarizer: SummarizerChoice = SummarizerChoice::Rules, is common;
         /// How a model is asked for a hand-off: `same-conversation` puts one instruction at the end of the conversation
         /// itself and has the agent's own model answer, where there is a conversation to ask (the proxy, a live session
@@ -197,7 +197,7 @@ settings! {
         timeout_seconds: u32 = 30, in 1..=3_600, unit "seconds";
         /// Texts in one request.
         batch_size: u32 = 64, in 1..=10_000, unit "texts";
-        /// Asks the service for vectors of so many numbers; 0 for the model's own.
+        /// The number of values in a vector that the service is asked for; 0 for the model's own.
         dimensions: u32 = 0, in 0..=100_000, unit "numbers";
         /// A folder in which vectors are kept from run to run; empty to keep them in memory only.
         cache: String = String::new();

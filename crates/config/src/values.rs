@@ -63,7 +63,7 @@ impl SummarizerChoice {
 
 /// What follows where a compaction is refused and the session has no room left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum OnRefusal {
     /// It is an error, and nothing changes.
     Error,
     /// The oldest messages leave without a summary.
@@ -72,7 +72,7 @@ pub enum Refusal {
     NewSession,
 }
 
-named! { Refusal { Error = "error", DropOldest = "drop-oldest", NewSession = "new-session" } }
+named! { OnRefusal { Error = "error", DropOldest = "drop-oldest", NewSession = "new-session" } }
 
 /// The way to ask a model for a summary, as `[summary] ask` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -356,7 +356,7 @@ fn programs_of_the_user_are_strategies() {
     insta::assert_snapshot!(refused("[strategies.sliding-window]\ncommand = [\"x\"]"), @"epitome.toml:2:1: `sliding-window` ships with epitome and takes no `command`; a program of yours takes an id of its own");
     insta::assert_snapshot!(refused("[strategies.my_outline]\ncommand = [\"x\"]\n[strategies.floor]\ncommand = [\"x\"]"), @r#"
     epitome.toml:1:13: `my_outline` is not an id of a strategy; an id is lower-case words with hyphens, such as `my-outline`
-    epitome.toml:3:13: a strategy cannot be called `floor`; reports call a step of the engine so
+    epitome.toml:3:13: a strategy cannot be called `floor`; this name is reserved for a step of the engine
     "#);
     insta::assert_snapshot!(refused("[strategies.mine]\ncommand = []\n[strategies.yours]\ncommand = \"a b\"\ntimeout_ms = 0\ntimeout = 1"), @r#"
     epitome.toml:2:1: `command` takes the program and its arguments, such as ["python3", "strategy.py"]

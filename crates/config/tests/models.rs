@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use epitome_config::{
-    Config, LiveSettings, OptionalThreshold, Preset, Refusal, Runtime, Source, SummarizerChoice, template,
+    Config, LiveSettings, OnRefusal, OptionalThreshold, Preset, Runtime, Source, SummarizerChoice, template,
 };
 use epitome_engine::{Threshold, Triggers, WithoutSummary};
 
@@ -45,7 +45,7 @@ fn triggers_and_live_settings() {
     assert_eq!(runtime.triggers, triggers);
     let live = LiveSettings {
         require_confirmation: true,
-        on_refusal: Refusal::NewSession,
+        on_refusal: OnRefusal::NewSession,
         arrival_tokens: OptionalThreshold(None),
         clear_tokens: OptionalThreshold(Some(Threshold::Share(0.05))),
         memory_flush: true,

@@ -1,12 +1,12 @@
 //! Edits on arrival: a huge tool result is cut before it is ever sent, which costs no prompt cache.
 
 use epitome_session::{Entry, Epoch, EpochOrigin, Reason, Role, Session, Trigger, units};
-use epitome_strategy::cut::{Focus, telling_lines};
+use epitome_strategy::cut::{Focus, informative_lines};
 use epitome_strategy::{Archive, BlockRef, Cancellation, Tokens};
 
 use crate::editor::{BlockEdit, Editor};
 use crate::engine::{Engine, EngineError};
-use crate::guard::Refusal;
+use crate::guard::EditRefusal;
 use crate::language::language;
 use crate::ledger::Ledger;
 use crate::working::WorkingView;
@@ -96,7 +96,7 @@ impl Engine {
         let huge = outputs.filter(|output| output.tokens > most && !output.is_excerpted);
         let cuts: Vec<(BlockRef, Vec<_>, String)> = huge
             .filter_map(|output| {
-                let lines = telling_lines(&view, output.text, &Focus::new(None), most);
+                let lines = informative_lines(&view, output.text, &Focus::new(None), most);
                 let tokens = group_digits(output.tokens.into());
                 let detail = format!("{tokens} tokens arrived, {} may stay{}", group_digits(most.into()), lines.note());
                 (!lines.is_whole).then_some((output.at, lines.keep, detail))
@@ -107,7 +107,7 @@ impl Engine {
             let edit = BlockEdit::new(ARRIVAL, at.message, at.block, Reason::new("large-arrival", detail));
             match editor.excerpt(&layout, edit, &keep) {
                 Ok(_) => {}
-                Err(refusal @ Refusal::Archive(_)) => return Err(EngineError::Refused(refusal.to_string())),
+                Err(refusal @ EditRefusal::Archive(_)) => return Err(EngineError::Refused(refusal.to_string())),
                 Err(_) => {} // protected, or nothing is gained
             }
         }

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::context::Context;
 use crate::editor::Editor;
-use crate::guard::{self, Guard, Guards, Refusal};
+use crate::guard::{self, EditRefusal, Guard, Guards};
 use crate::hand_report::{ByHandReport, StayingMessages};
 use crate::request::Request;
 use crate::working::{Layout, WorkingView};
@@ -48,7 +48,7 @@ fn last_of(messages: u32) -> String {
 
 /// The entries that a request keeps and drops.
 #[derive(Debug, Default)]
-pub(crate) struct Chosen {
+pub(crate) struct HandSelection {
     /// Those that are kept, and were not before.
     pub kept: Vec<EntryKey>,
     /// Those that leave.
@@ -93,9 +93,13 @@ fn unit_of(layout: &Layout, position: usize) -> usize {
 
 /// Finds what a request keeps and drops, and protects in `start` what it keeps. Linear in the view and the log for each
 /// range.
-pub(crate) fn choose(start: &mut WorkingView, context: &Context<'_>, request: &Request) -> Result<Chosen, ByHandError> {
+pub(crate) fn select_by_hand(
+    start: &mut WorkingView,
+    context: &Context<'_>,
+    request: &Request,
+) -> Result<HandSelection, ByHandError> {
     if request.keep.is_empty() && request.drop.is_empty() {
-        return Ok(Chosen::default());
+        return Ok(HandSelection::default());
     }
     let (session, pins) = (context.session, context.pins);
     let entries = start.entries().to_vec();
@@ -156,7 +160,7 @@ pub(crate) fn choose(start: &mut WorkingView, context: &Context<'_>, request: &R
     let mut kept: Vec<usize> = kept.into_iter().filter(|position| !entries[*position].is_kept).collect();
     kept.sort_unstable();
     let kept = kept.into_iter().map(|position| entries[position].key).collect();
-    Ok(Chosen { kept, drops, report: Some(report) })
+    Ok(HandSelection { kept, drops, report: Some(report) })
 }
 
 /// Returns messages that stay, as ranges with one reason each.
@@ -165,15 +169,15 @@ fn ranges_with_reasons(entries: &[Entry], staying: &BTreeMap<usize, &'static str
     let mut numbered: Vec<(u32, &str)> = numbered.collect();
     numbered.sort_unstable();
     let groups = numbered.chunk_by(|(_, why), (_, next)| why == next);
-    let told = groups.flat_map(|group| {
+    let staying_ranges = groups.flat_map(|group| {
         let runs = MessageRange::runs(group.iter().map(|(number, _)| *number));
         runs.into_iter().map(|messages| StayingMessages { messages, why: group[0].1.to_owned() })
     });
-    told.collect()
+    staying_ranges.collect()
 }
 
 /// Refuses what has to stay, unless the guard is off.
-fn check(guards: Guards, protection: Protection) -> Result<(), Refusal> {
+fn check(guards: Guards, protection: Protection) -> Result<(), EditRefusal> {
     if guards.on(Guard::ByHand) { guard::by_hand(protection) } else { Ok(()) }
 }
 
@@ -199,7 +203,7 @@ pub(crate) fn with_outcome(
 
 impl Editor<'_> {
     /// Lets the messages leave that a person drops, with what belongs to them. Linear in the view.
-    pub(crate) fn drop_by_hand(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn drop_by_hand(&mut self) -> Result<(), EditRefusal> {
         let wanted: HashSet<EntryKey> = self.context.drops.iter().copied().collect();
         let layout = self.layout();
         let mut positions = Vec::new();
@@ -214,9 +218,9 @@ impl Editor<'_> {
         }
         match self.drop_for_gain(BY_HAND, &positions, Reason::new("dropped-by-hand", "dropped by hand")) {
             // They are not sent, or the host cannot remove them: they stay.
-            Err(Refusal::NoGain | Refusal::Host(_)) => Ok(()),
+            Err(EditRefusal::NoGain | EditRefusal::Host(_)) => Ok(()),
             Err(refusal) => Err(refusal),
-            Ok(_) => self.entail_unless_cancelled(),
+            Ok(_) => self.restore_validity_unless_cancelled(),
         }
     }
 }

@@ -6,10 +6,10 @@ use epitome_strategy::{Archive, Cancellation, Goal, HostChanges, Strategy, TaskK
 use crate::archive::MemoryArchive;
 use crate::arrival::Arrival;
 use crate::engine::{Engine, EngineError, working};
-use crate::guard::Refusal;
+use crate::guard::EditRefusal;
 use crate::language::language;
 use crate::ledger::Ledger;
-use crate::run::Runner;
+use crate::run::ChainRunner;
 
 impl Engine {
     /// Applies the plan of `strategy` for a view that is to shrink as far as the strategy can, if that saves at least
@@ -26,7 +26,7 @@ impl Engine {
         strategy: &dyn Strategy,
         least: Tokens,
     ) -> Result<Option<Arrival>, EngineError> {
-        let refused = |refusal: Refusal| EngineError::Refused(refusal.to_string());
+        let refused = |refusal: EditRefusal| EngineError::Refused(refusal.to_string());
         let never = Cancellation::never();
         let context = self.context(session, ledger, language(session.view()), &never);
         let start = working(session, ledger, &self.pins);
@@ -47,7 +47,7 @@ impl Engine {
         // Cancelled work leaves nothing in the session's archive.
         let mut scratch = MemoryArchive::new();
         let total = start.total;
-        let mut runner = Runner::new(start, &context, &mut scratch);
+        let mut runner = ChainRunner::new(start, &context, &mut scratch);
         runner.ask(strategy, &mut goal).await.map_err(refused)?;
         let run = runner.into_run();
         let saved = total.saturating_sub(run.working.total);

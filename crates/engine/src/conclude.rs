@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin};
 
-use crate::by_hand::{BY_HAND, Chosen, with_outcome};
+use crate::by_hand::{BY_HAND, HandSelection, with_outcome};
 use crate::context::Context;
 use crate::draft::Draft;
-use crate::least::{floor_of, not_worthwhile, staying, stop_reason};
+use crate::minimum::{floor_of, not_worthwhile_reason, staying_tokens, stop_reason};
 use crate::quality::Attempt;
 use crate::receipts;
 use crate::report::{Mode, Repairs, Report, Step, Timings};
@@ -26,7 +26,7 @@ pub(crate) fn conclude(
     mode: Mode,
     selected: SelectedKind,
     attempt: Attempt,
-    chosen: &Chosen,
+    chosen: &HandSelection,
 ) -> Draft {
     let (session, pins) = (context.session, context.pins);
     let Attempt { chain, run, status, quality, .. } = attempt;
@@ -64,7 +64,7 @@ pub(crate) fn conclude(
     let epoch = epoch.or_else(|| is_kept_alone.then(keeping));
     let summary = epoch.as_ref().and_then(|epoch| epoch.summary(|_| true));
     let summary = summary.and_then(|number| run.summaries.iter().rev().find(|written| written.number == number));
-    let stays = staying(start, &layout, request.target);
+    let stays = staying_tokens(start, &layout, request.target);
     let tokens_after = if compacted { working.total } else { start.total };
     let repaired = if compacted { repairs(working, &run.steps) } else { None };
     let mut report = Report {
@@ -78,10 +78,10 @@ pub(crate) fn conclude(
         floor: (status == Status::Infeasible).then(|| floor_of(working, pins).with_sizes_in(start, &layout)),
         stays,
         stopped: match status {
-            Status::NoChange if run.steps.is_empty() && is_vain(start, pins, request) => {
-                Some(not_worthwhile(start, pins, stays, request.worthwhile))
+            Status::NoChange if run.steps.is_empty() && saves_too_little(start, pins, request) => {
+                Some(not_worthwhile_reason(start, pins, stays, request.min_saving))
             }
-            Status::Compacted | Status::Hollow => stop_reason(working, pins, request.target),
+            Status::Compacted | Status::NearEmpty => stop_reason(working, pins, request.target),
             Status::NoChange => stop_reason(start, pins, request.target),
             Status::RolledBack => run.declined.map(|why| format!("every strategy of the chain declined: {why}")),
             Status::Infeasible => None,
@@ -138,10 +138,10 @@ fn repairs(working: &WorkingView, steps: &[Step]) -> Option<Repairs> {
 
 /// Whether less may leave than a compaction is worth. The case that what must stay alone is over the limit is another
 /// one and has to be reported in any case. Linear in the units.
-pub(crate) fn is_vain(start: &WorkingView, pins: &Pins, request: &Request) -> bool {
-    if request.worthwhile == 0 {
+pub(crate) fn saves_too_little(start: &WorkingView, pins: &Pins, request: &Request) -> bool {
+    if request.min_saving == 0 {
         return false;
     }
-    let stays = staying(start, &start.layout(pins), request.target);
-    start.total.saturating_sub(stays) < request.worthwhile && stays <= request.limit.max(request.target)
+    let stays = staying_tokens(start, &start.layout(pins), request.target);
+    start.total.saturating_sub(stays) < request.min_saving && stays <= request.limit.max(request.target)
 }

@@ -7,7 +7,7 @@ use epitome_strategy::cut::Focus;
 use epitome_strategy::secrets::redact;
 use epitome_strategy::{Cancellation, Clock, Embedder, Lexicon, Summarizer, TokenCounter, Tokens};
 
-use crate::guard::{Guards, Refusal};
+use crate::guard::{EditRefusal, Guards};
 use crate::observe::{Observer, Progress};
 use crate::request::{MemoryNote, Pins, SummaryRole, WithoutSummary};
 
@@ -51,8 +51,8 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// Returns an error where the compaction is cancelled; called before each piece of work whose cost grows with the
     /// view.
-    pub(crate) fn go_on(&self) -> Result<(), Refusal> {
-        if self.cancellation.is_requested() { Err(Refusal::Cancelled) } else { Ok(()) }
+    pub(crate) fn check_cancelled(&self) -> Result<(), EditRefusal> {
+        if self.cancellation.is_requested() { Err(EditRefusal::Cancelled) } else { Ok(()) }
     }
 
     /// Notifies the observer, if there is one.

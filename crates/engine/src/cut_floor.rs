@@ -5,7 +5,7 @@ use epitome_strategy::{HostChanges, Tokens};
 
 use crate::editor::{Editor, Replacement};
 use crate::floor::{FLOOR, LEAST_SUMMARY, MARK, SLACK};
-use crate::guard::{Guard, Refusal};
+use crate::guard::{EditRefusal, Guard};
 use crate::protect::are_one_row;
 use crate::wording;
 use crate::working::Layout;
@@ -30,30 +30,30 @@ impl Editor<'_> {
     /// in front and gets shorter where it is too long; in the end a notice takes its place.
     ///
     /// Linear in the view for each of a bounded number of passes.
-    pub(crate) fn move_cut(&mut self, target: Tokens) -> Result<(), Refusal> {
+    pub(crate) fn move_cut(&mut self, target: Tokens) -> Result<(), EditRefusal> {
         for slack in SLACK {
             if self.working.total <= target {
                 return Ok(());
             }
             self.cut_front(target, slack, CutText::Summary)?;
-            self.entail_unless_cancelled()?;
+            self.restore_validity_unless_cancelled()?;
         }
         if self.working.total > target {
             self.shorten_front(target)?;
-            self.entail_unless_cancelled()?;
+            self.restore_validity_unless_cancelled()?;
         }
         if self.working.total > target { self.make_whole_cut() } else { Ok(()) }
     }
 
     /// Replaces everything that may leave by a notice: the least that a cut can reach. Linear in the view.
-    pub(crate) fn make_whole_cut(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn make_whole_cut(&mut self) -> Result<(), EditRefusal> {
         self.cut_front(0, Tokens::MAX, CutText::Notice)?;
-        self.entail_unless_cancelled()
+        self.restore_validity_unless_cancelled()
     }
 
     /// Replaces the oldest units that may leave by one message, as many as free the tokens above `target` and `slack`
     /// more. Nothing changes where that message would be no shorter.
-    fn cut_front(&mut self, target: Tokens, slack: Tokens, text: CutText) -> Result<(), Refusal> {
+    fn cut_front(&mut self, target: Tokens, slack: Tokens, text: CutText) -> Result<(), EditRefusal> {
         let layout = self.layout();
         let free: Vec<usize> = (0..layout.units.len()).filter(|unit| layout.protections[*unit].may_leave()).collect();
         let body = self.front_summary(&layout, &free).filter(|_| text == CutText::Summary);
@@ -79,7 +79,7 @@ impl Editor<'_> {
     }
 
     /// Shortens the summary in front by its sections. Nothing changes where there is none, or where it is short.
-    fn shorten_front(&mut self, target: Tokens) -> Result<(), Refusal> {
+    fn shorten_front(&mut self, target: Tokens) -> Result<(), EditRefusal> {
         let layout = self.layout();
         let free: Vec<usize> = (0..layout.units.len()).filter(|unit| layout.protections[*unit].may_leave()).collect();
         let Some(body) = self.front_summary(&layout, &free) else { return Ok(()) };
@@ -119,7 +119,7 @@ impl Editor<'_> {
     }
 
     /// Replaces the messages at `positions` by a summary with this text, or by a notice.
-    fn replace_front(&mut self, positions: &[usize], reason: Reason, body: Option<&str>) -> Result<(), Refusal> {
+    fn replace_front(&mut self, positions: &[usize], reason: Reason, body: Option<&str>) -> Result<(), EditRefusal> {
         let messages = self.covered_messages(positions);
         let context = self.context;
         let write = |handle: &str| match body {
@@ -133,7 +133,7 @@ impl Editor<'_> {
         };
         let origin = if body.is_some() { Origin::Summary } else { Origin::Notice };
         match self.replace_messages(FLOOR, positions, reason, Replacement { origin, write: &write }) {
-            Ok(_) | Err(Refusal::NoGain | Refusal::Host(_)) => Ok(()),
+            Ok(_) | Err(EditRefusal::NoGain | EditRefusal::Host(_)) => Ok(()),
             Err(refusal) => Err(refusal),
         }
     }

@@ -9,7 +9,7 @@ use epitome_strategy::{ArchivedContent, BlockRef, Tokens};
 
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor, archive_first};
-use crate::guard::{self, Guard, HostChange, Refusal};
+use crate::guard::{self, EditRefusal, Guard, HostChange};
 use crate::ledger::count_block;
 use crate::working::{Layout, WorkingView};
 use crate::{trim, wording};
@@ -24,18 +24,18 @@ impl Editor<'_> {
         layout: &Layout,
         edit: BlockEdit<'_>,
         keep: &[Range<u32>],
-    ) -> Result<Tokens, Refusal> {
+    ) -> Result<Tokens, EditRefusal> {
         let at = edit.at;
         self.check_host(HostChange::Text)?;
         let (context, working) = (self.context, &self.working);
         let block = working.editable(context.guards, layout, at)?;
-        let shown = block.excerptable().ok_or(Refusal::NotText)?;
-        let bad = |error: ExcerptError| Refusal::BadRanges(error.to_string());
+        let shown = block.excerptable().ok_or(EditRefusal::NotText)?;
+        let bad = |error: ExcerptError| EditRefusal::BadRanges(error.to_string());
         let kept = KeptRanges::new(shown, keep).map_err(bad)?;
         let entry = &working.entries()[at.message as usize];
         let key = entry.key;
         let original = &entry.original.blocks[at.block as usize];
-        let text = Arc::clone(original.excerptable().ok_or(Refusal::NotText)?);
+        let text = Arc::clone(original.excerptable().ok_or(EditRefusal::NotText)?);
         let kept = match entry.excerpt(at.block) {
             None => kept,
             Some(earlier) => KeptRanges::new(&text, &earlier.to_original(text.len(), kept.ranges())).map_err(bad)?,
@@ -58,7 +58,7 @@ impl Editor<'_> {
             .then(|| Arc::from(wording::media_mark(context.language, media, context.usable_handle(&handle))))
             .or(taken);
         let excerpt = Excerpt { marks: marks(context, &text, (&kept, &secrets), of_text, &handle), kept, attachments };
-        let rendered = block.with_text(Arc::clone(&text)).excerpted(&excerpt).ok_or(Refusal::NotText)?;
+        let rendered = block.with_text(Arc::clone(&text)).excerpted(&excerpt).ok_or(EditRefusal::NotText)?;
         let after =
             if context.guards.on(Guard::Counting) { count_block(context.counter, &rendered) } else { of_text / 2 };
         self.working.original_tokens.insert((key, at.block), of_text);
@@ -68,19 +68,19 @@ impl Editor<'_> {
 
     /// Cuts long strings in the arguments of a call to `max_chars` characters; 0 takes the arguments out whole. The
     /// recorded arguments are the base, however often they were cut before.
-    pub(crate) fn trim(&mut self, layout: &Layout, edit: BlockEdit<'_>, max_chars: u32) -> Result<Tokens, Refusal> {
+    pub(crate) fn trim(&mut self, layout: &Layout, edit: BlockEdit<'_>, max_chars: u32) -> Result<Tokens, EditRefusal> {
         let at = edit.at;
         self.check_host(HostChange::Text)?;
         let (context, working) = (self.context, &self.working);
         let block = working.editable(context.guards, layout, at)?;
-        let shown = block.as_call().ok_or(Refusal::NotText)?;
+        let shown = block.as_call().ok_or(EditRefusal::NotText)?;
         let entry = &working.entries()[at.message as usize];
         let key = entry.key;
         let recorded = entry.original.blocks[at.block as usize].as_call().unwrap_or(shown).arguments.clone();
         let handle = archive_first(context, self.archive, ArchivedContent::Text(Arc::clone(recorded.text())))?;
         let trimmed =
             trim::trim_arguments(&recorded, max_chars as usize, context.language, context.usable_handle(&handle));
-        let arguments: Arc<str> = Arc::from(context.redacted(&trimmed.ok_or(Refusal::NoGain)?));
+        let arguments: Arc<str> = Arc::from(context.redacted(&trimmed.ok_or(EditRefusal::NoGain)?));
         let trimmed = match shown.arguments {
             Arguments::Json(_) => Arguments::Json(Arc::clone(&arguments)),
             Arguments::Text(_) => Arguments::Text(Arc::clone(&arguments)),
@@ -129,7 +129,7 @@ impl Editor<'_> {
         edit: BlockEdit<'_>,
         (after, handle): (Tokens, Arc<str>),
         change: Change,
-    ) -> Result<Tokens, Refusal> {
+    ) -> Result<Tokens, EditRefusal> {
         let BlockEdit { strategy, at, reason } = edit;
         let working = &mut self.working;
         let before = working.tokens()[at.message as usize].blocks[at.block as usize];
@@ -152,7 +152,7 @@ impl Editor<'_> {
         &mut self,
         edit: BlockEdit<'_>,
         mark: impl FnOnce(Option<&str>) -> Option<String>,
-    ) -> Result<Tokens, Refusal> {
+    ) -> Result<Tokens, EditRefusal> {
         let BlockEdit { strategy, at, reason } = edit;
         let entry = &self.working.entries()[at.message as usize];
         let key = entry.key;

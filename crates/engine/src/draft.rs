@@ -7,7 +7,7 @@ use epitome_strategy::{EntryTokens, TokenCounter, Tokens};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::guard::{self, Refusal};
+use crate::guard::{self, EditRefusal};
 use crate::ledger::count_message;
 use crate::report::{Report, Timings};
 use crate::status::Status;
@@ -203,7 +203,7 @@ impl Draft {
         let others = self.report.tokens_after.saturating_sub(tokens);
         let fits = |most: &Tokens| {
             guard::budget(others.saturating_add(*most), self.report.budget) == Status::Compacted
-                && guard::progress(replaced, *most) != Err(Refusal::NoGain)
+                && guard::progress(replaced, *most) != Err(EditRefusal::NoGain)
         };
         let most = self.report.budget.saturating_sub(others).min(replaced.saturating_sub(1));
         Some(most).filter(fits)

@@ -6,8 +6,8 @@ use epitome_session::{EditKind, Entry, EntryKey, Message, Origin, Position, Reas
 use epitome_strategy::{Archive, ArchivedContent, BlockRef, EntryTokens, HostChanges, Tokens, View};
 
 use crate::context::Context;
-use crate::guard::{self, Guard, HostChange, Refusal};
-use crate::ledger::{count_message, says_nothing};
+use crate::guard::{self, EditRefusal, Guard, HostChange};
+use crate::ledger::{count_message, is_blank};
 use crate::slots::Slot;
 use crate::working::{Layout, WorkingView};
 
@@ -62,18 +62,18 @@ impl<'e> Editor<'e> {
     }
 
     /// Returns the positions of the messages of `wanted` units, if all of them may leave.
-    pub(crate) fn leaving(&self, layout: &Layout, wanted: &[u32]) -> Result<Vec<usize>, Refusal> {
+    pub(crate) fn leaving(&self, layout: &Layout, wanted: &[u32]) -> Result<Vec<usize>, EditRefusal> {
         self.working.leaving(self.context.guards, layout, wanted)
     }
 
     /// Refuses a change that the host cannot make, unless the guard is off.
-    pub(crate) fn check_host(&self, change: HostChange) -> Result<(), Refusal> {
+    pub(crate) fn check_host(&self, change: HostChange) -> Result<(), EditRefusal> {
         if self.context.guards.on(Guard::Host) { guard::host(self.working.host, change) } else { Ok(()) }
     }
 
     /// Refuses to replace the messages at `positions` by one where the host cannot. Linear in the view for a host that
     /// takes one text, constant for others.
-    pub(crate) fn check_replacement(&self, positions: &[usize]) -> Result<(), Refusal> {
+    pub(crate) fn check_replacement(&self, positions: &[usize]) -> Result<(), EditRefusal> {
         match self.working.host {
             HostChanges::Any => Ok(()),
             _ => self.check_host(self.working.replacement(self.context.pins, positions)),
@@ -82,21 +82,21 @@ impl<'e> Editor<'e> {
 
     /// Refuses to remove the messages at `positions` where the host cannot. Linear in the view for a host that takes
     /// removals, constant for others.
-    pub(crate) fn check_removal(&self, positions: &[usize]) -> Result<(), Refusal> {
+    pub(crate) fn check_removal(&self, positions: &[usize]) -> Result<(), EditRefusal> {
         match self.working.host {
             HostChanges::Any => Ok(()),
             _ => self.check_host(self.working.removal(positions)),
         }
     }
 
-    fn archive_messages(&mut self, positions: &[usize]) -> Result<Arc<str>, Refusal> {
+    fn archive_messages(&mut self, positions: &[usize]) -> Result<Arc<str>, EditRefusal> {
         archive_first(self.context, self.archive, ArchivedContent::Messages(self.working.recorded_messages(positions)))
     }
 
     /// The handle of messages that leave; `None` where there is nothing in them to bring back.
-    fn archive_what_says_something(&mut self, positions: &[usize]) -> Result<Option<Arc<str>>, Refusal> {
+    fn archive_non_empty(&mut self, positions: &[usize]) -> Result<Option<Arc<str>>, EditRefusal> {
         let entries = self.working.entries();
-        if positions.iter().all(|position| says_nothing(&entries[*position].original)) {
+        if positions.iter().all(|position| is_blank(&entries[*position].original)) {
             return Ok(None);
         }
         self.archive_messages(positions).map(Some)
@@ -109,10 +109,10 @@ impl<'e> Editor<'e> {
         strategy: &str,
         positions: &[usize],
         reason: Reason,
-    ) -> Result<Tokens, Refusal> {
+    ) -> Result<Tokens, EditRefusal> {
         self.check_removal(positions)?;
         let runs: Vec<Vec<usize>> = self.working.runs(positions).into_iter().map(<[usize]>::to_vec).collect();
-        let recalls = runs.iter().map(|run| self.archive_what_says_something(run)).collect::<Result<Vec<_>, _>>()?;
+        let recalls = runs.iter().map(|run| self.archive_non_empty(run)).collect::<Result<Vec<_>, _>>()?;
         for (run, recall) in runs.iter().zip(recalls) {
             let saved = self.working.tokens_of(run);
             let changes = self.working.remove(run);
@@ -129,11 +129,11 @@ impl<'e> Editor<'e> {
         strategy: &str,
         positions: &[usize],
         reason: Reason,
-    ) -> Result<Tokens, Refusal> {
+    ) -> Result<Tokens, EditRefusal> {
         let runs = self.working.runs(positions).into_iter();
         let costly = runs.filter(|run| self.working.tokens_of(run) > 0).flatten().copied().collect::<Vec<_>>();
         if costly.is_empty() {
-            return Err(Refusal::NoGain);
+            return Err(EditRefusal::NoGain);
         }
         self.drop_messages(strategy, &costly, reason)
     }
@@ -146,7 +146,7 @@ impl<'e> Editor<'e> {
         positions: &[usize],
         reason: Reason,
         replacement: Replacement<'_>,
-    ) -> Result<Tokens, Refusal> {
+    ) -> Result<Tokens, EditRefusal> {
         let context = self.context;
         self.working.check_order(context.guards, positions)?;
         self.check_replacement(positions)?;
@@ -215,10 +215,10 @@ pub(crate) fn archive_first(
     context: &Context<'_>,
     archive: &mut dyn Archive,
     item: ArchivedContent,
-) -> Result<Arc<str>, Refusal> {
+) -> Result<Arc<str>, EditRefusal> {
     match archive.put(item) {
         Ok(handle) => Ok(handle),
         Err(_) if !context.guards.on(Guard::ArchiveFirst) => Ok(Arc::from("lost")),
-        Err(error) => Err(Refusal::Archive(error.to_string())),
+        Err(error) => Err(EditRefusal::Archive(error.to_string())),
     }
 }

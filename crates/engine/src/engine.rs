@@ -13,11 +13,12 @@ use epitome_strategy::{
 use thiserror::Error;
 
 use crate::block_on::panic_message;
-use crate::by_hand::{ByHandError, choose};
-use crate::conclude::{conclude, is_vain};
+use crate::by_hand::{ByHandError, select_by_hand};
+use crate::calibration::calibrated;
+use crate::conclude::{conclude, saves_too_little};
 use crate::context::Context;
 use crate::draft::Draft;
-use crate::guard::{self, Guard, Guards, Refusal};
+use crate::guard::{self, EditRefusal, Guard, Guards};
 use crate::language::language;
 use crate::ledger::{Ledger, ReasoningFilter};
 use crate::loaded::Loaded;
@@ -25,11 +26,10 @@ use crate::protect::{is_pinned, protections};
 use crate::quality::{Attempt, Judge, MinQuality, OriginalMessages};
 use crate::report::{Mode, Report, Timings};
 use crate::request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
-use crate::run::Runner;
+use crate::run::ChainRunner;
 use crate::select::{SelectSettings, SelectedKind, route_verdict};
 use crate::status::Status;
 use crate::tournament::{one_or_retries, tournament};
-use crate::usage::corrected;
 use crate::working::WorkingView;
 
 /// The engine: services, chains and pins. It holds no session; one engine serves many.
@@ -93,7 +93,7 @@ pub enum EngineError {
     #[error("nothing was changed: {0}")]
     ByHand(#[from] ByHandError),
     /// [`Request::cancellation`] was requested.
-    #[error("nothing was changed: the compaction was given up")]
+    #[error("nothing was changed: the compaction was cancelled")]
     Cancelled,
     /// The result would not fit any more, because of the messages that arrived since the draft was made.
     #[error("the draft leaves {tokens} tokens with what has arrived since, more than {limit}; make a new one")]
@@ -135,7 +135,7 @@ impl Engine {
     /// what the provider counted for its newest requests. Counts what at most 128 requests grew by.
     pub fn counter_of(&self, session: &Session) -> Arc<dyn TokenCounter> {
         match self.counter.of_model(session.model.as_deref()) {
-            Some(base) => corrected(base, session),
+            Some(base) => calibrated(base, session),
             None => Arc::clone(&self.counter),
         }
     }
@@ -238,25 +238,26 @@ impl Engine {
         let mut start = working(session, ledger, &self.pins);
         start.host = request.host;
         start.keep_recent(&self.pins, request.target);
-        let chosen = choose(&mut start, &context, request)?;
+        let chosen = select_by_hand(&mut start, &context, request)?;
         let context = Context { drops: &chosen.drops, ..context };
         let detecting = self.clock.now();
         let selected = self.select_kind(session, request, || self.verdict(&start, &context));
         let timings = Timings { detect_us: self.clock.microseconds_since(detecting), ..Timings::default() };
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
-        let is_over_limit = session.excess().is_some();
+        let is_over_limit = session.exceeded_limit().is_some();
         let fits = guard::idempotence(start.total, within(request.target, context.counter))
             .filter(|_| self.guards.on(Guard::Idempotence) && !is_over_limit);
         // No strategy is asked and no model paid where too little can be gained.
-        let is_vain = (!is_over_limit && is_vain(&start, &self.pins, request)).then_some(Status::NoChange);
+        let saves_too_little =
+            (!is_over_limit && saves_too_little(&start, &self.pins, request)).then_some(Status::NoChange);
         let limit = request.limit.max(request.target);
-        let attempt = match fits.or(is_vain) {
+        let attempt = match fits.or(saves_too_little) {
             Some(_) if !chosen.drops.is_empty() && start.total <= limit => {
                 self.drop_alone(&context, &start, archive, request, selected.kind)?
             }
             Some(status) if chosen.drops.is_empty() => {
                 let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, selected.kind));
-                Attempt::without_trial(chain, Runner::new(start.clone(), &context, archive).into_run(), status)
+                Attempt::without_trial(chain, ChainRunner::new(start.clone(), &context, archive).into_run(), status)
             }
             _ => self.attempt(&context, &start, archive, request, selected.kind).await?,
         };
@@ -277,7 +278,7 @@ impl Engine {
         let goal = goal(context, start, request, kind);
         let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(context.session, kind));
         let whole = OriginalMessages::new(context.session, start.entries());
-        let run = Runner::new(start.clone(), context, archive).run_by_hand(&goal).map_err(refused)?;
+        let run = ChainRunner::new(start.clone(), context, archive).run_by_hand(&goal).map_err(refused)?;
         Ok(Judge::new(start, &whole, context, goal.limit, self.quality).attempt(chain, run, None))
     }
 
@@ -305,7 +306,7 @@ impl Engine {
         };
         let mut attempt = attempt.map_err(refused)?;
         // The results of interrupted work are incomplete.
-        context.go_on().map_err(refused)?;
+        context.check_cancelled().map_err(refused)?;
         // What the floor alone takes out is no answer to who asked for these strategies.
         let is_named = request.chain.is_some() && request.trigger == Trigger::Manual;
         let declined = attempt.run.declined.take().filter(|_| is_named && attempt.status.is_compaction());
@@ -386,10 +387,10 @@ impl Engine {
     }
 }
 
-fn refused(refusal: Refusal) -> EngineError {
+fn refused(refusal: EditRefusal) -> EngineError {
     match refusal {
-        Refusal::Stopped(error) => EngineError::NoSummary(error),
-        Refusal::Cancelled => EngineError::Cancelled,
+        EditRefusal::Stopped(error) => EngineError::NoSummary(error),
+        EditRefusal::Cancelled => EngineError::Cancelled,
         refusal => EngineError::Refused(refusal.to_string()),
     }
 }

@@ -6,11 +6,11 @@ use epitome_strategy::{BlockRef, HostChanges, Tokens};
 
 use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::freed::FreedThinking;
-use crate::guard::Refusal;
+use crate::guard::EditRefusal;
 use crate::protect::are_one_row;
 use crate::wording;
 use crate::working::{Layout, WorkingView};
-use epitome_strategy::cut::{Focus, beginnings, telling_lines};
+use epitome_strategy::cut::{Focus, beginnings, informative_lines};
 
 pub(crate) const FLOOR: &str = "floor";
 
@@ -37,13 +37,11 @@ pub(crate) const LEAST_SUMMARY: Tokens = 120;
 /// The fewest characters to which arguments are cut before any message leaves.
 const LEAST_ARGUMENT_CHARS: u32 = 200;
 
-/// The messages that may leave whole.
+/// Which messages may leave whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Leave {
-    /// All but summaries.
-    Said,
-    /// All, summaries included.
-    All,
+enum EvictionScope {
+    WithoutSummaries,
+    WithSummaries,
 }
 
 impl Editor<'_> {
@@ -53,52 +51,52 @@ impl Editor<'_> {
     /// give.
     ///
     /// Linear in the view for each of a bounded number of passes.
-    pub(crate) fn make_room(&mut self, target: Tokens) -> Result<(), Refusal> {
+    pub(crate) fn make_room(&mut self, target: Tokens) -> Result<(), EditRefusal> {
         if self.only_cuts() {
             return self.move_cut(target);
         }
         let giant = (target / 4).max(SHORTEST_TEXT * 4);
         self.cut_texts(target, giant)?;
-        self.entail_unless_cancelled()?;
+        self.restore_validity_unless_cancelled()?;
         self.cut_giant_arguments(target, giant)?;
-        self.entail_unless_cancelled()?;
+        self.restore_validity_unless_cancelled()?;
         self.shorten_summaries(target, |_| target / 2)?;
-        self.entail_unless_cancelled()?;
+        self.restore_validity_unless_cancelled()?;
         for slack in SLACK {
             if self.working.total <= target {
                 return Ok(());
             }
-            self.leave_oldest(target, slack, Leave::Said)?;
-            self.entail_unless_cancelled()?;
+            self.evict_oldest(target, slack, EvictionScope::WithoutSummaries)?;
+            self.restore_validity_unless_cancelled()?;
         }
         self.shorten_summaries(target, |tokens| tokens / 2)?;
-        self.entail_unless_cancelled()?;
+        self.restore_validity_unless_cancelled()?;
         self.cut_texts(target, (target / 16).max(SHORTEST_TEXT))?;
-        self.entail_unless_cancelled()?;
+        self.restore_validity_unless_cancelled()?;
         for max_chars in ARGUMENT_CHARS {
             if max_chars == 0 {
                 self.shorten_summaries(target, |_| LEAST_SUMMARY)?;
-                self.entail_unless_cancelled()?;
+                self.restore_validity_unless_cancelled()?;
             }
             self.trim_arguments(target, max_chars)?;
-            self.entail_unless_cancelled()?;
+            self.restore_validity_unless_cancelled()?;
         }
         self.cut_texts(target, 0)?;
-        self.entail_unless_cancelled()?;
+        self.restore_validity_unless_cancelled()?;
         if self.working.total > target {
-            self.leave_oldest(target, Tokens::MAX, Leave::All)?;
-            self.entail_unless_cancelled()?;
+            self.evict_oldest(target, Tokens::MAX, EvictionScope::WithSummaries)?;
+            self.restore_validity_unless_cancelled()?;
         }
         self.drop_notices(target)
     }
 
-    pub(crate) fn entail_unless_cancelled(&mut self) -> Result<(), Refusal> {
-        self.context.go_on()?;
-        self.entail()
+    pub(crate) fn restore_validity_unless_cancelled(&mut self) -> Result<(), EditRefusal> {
+        self.context.check_cancelled()?;
+        self.restore_validity()
     }
 
     /// The notice for other messages is the last thing that may leave.
-    fn drop_notices(&mut self, target: Tokens) -> Result<(), Refusal> {
+    fn drop_notices(&mut self, target: Tokens) -> Result<(), EditRefusal> {
         if self.working.total <= target {
             return Ok(());
         }
@@ -116,28 +114,28 @@ impl Editor<'_> {
             }
             let reason = Reason::new("over-budget", "there is no room for the notice");
             self.drop_messages(FLOOR, &positions, reason)?;
-            self.entail_unless_cancelled()?;
+            self.restore_validity_unless_cancelled()?;
         }
         Ok(())
     }
 
     /// Removes everything that may leave, and the notice too where it does not fit `limit`: the least that a compaction
     /// can reach. Linear in the view.
-    pub(crate) fn make_most_room(&mut self, limit: Tokens) -> Result<(), Refusal> {
+    pub(crate) fn make_most_room(&mut self, limit: Tokens) -> Result<(), EditRefusal> {
         if self.only_cuts() {
             return self.make_whole_cut();
         }
-        self.leave_oldest(0, Tokens::MAX, Leave::All)?;
-        self.entail_unless_cancelled()?;
+        self.evict_oldest(0, Tokens::MAX, EvictionScope::WithSummaries)?;
+        self.restore_validity_unless_cancelled()?;
         self.trim_arguments(0, 0)?;
         self.cut_texts(0, 0)?;
-        self.entail_unless_cancelled()?;
+        self.restore_validity_unless_cancelled()?;
         self.drop_notices(limit)
     }
 
     /// Cuts editable texts of more than `allowance` tokens to it, largest first, until the target is met; an allowance
     /// of 0 leaves stubs. Summaries stay.
-    fn cut_texts(&mut self, target: Tokens, allowance: Tokens) -> Result<(), Refusal> {
+    fn cut_texts(&mut self, target: Tokens, allowance: Tokens) -> Result<(), EditRefusal> {
         if self.working.total <= target {
             return Ok(());
         }
@@ -151,7 +149,7 @@ impl Editor<'_> {
             if self.working.total <= target.saturating_add(thinking.freed_tokens()) {
                 break;
             }
-            self.context.go_on()?;
+            self.context.check_cancelled()?;
             // Tokens that this change frees behind it need not be cut out of the text.
             let freed = thinking.freed_with(unit_at(&layout, at));
             let excess = self.working.total.saturating_sub(target.saturating_add(freed));
@@ -165,7 +163,7 @@ impl Editor<'_> {
 
     /// Shortens summaries, largest first, until the target is met, but none to fewer tokens than `least` returns for
     /// it, or than [`LEAST_SUMMARY`].
-    fn shorten_summaries(&mut self, target: Tokens, least: impl Fn(Tokens) -> Tokens) -> Result<(), Refusal> {
+    fn shorten_summaries(&mut self, target: Tokens, least: impl Fn(Tokens) -> Tokens) -> Result<(), EditRefusal> {
         if self.working.total <= target {
             return Ok(());
         }
@@ -174,7 +172,7 @@ impl Editor<'_> {
             editable(&self.working, &layout, |unit| unit == UnitKind::Summary, |it| it.excerptable().is_some());
         texts.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
         for (tokens, at) in texts {
-            self.context.go_on()?;
+            self.context.check_cancelled()?;
             let excess = self.working.total.saturating_sub(target);
             let least = least(tokens).max(LEAST_SUMMARY);
             if excess == 0 {
@@ -192,8 +190,8 @@ impl Editor<'_> {
                 let detail = format!("a summary: the beginnings of its sections, about {stays} of {of} tokens");
                 let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("summary-over-budget", detail));
                 match self.excerpt(&layout, edit, &kept) {
-                    Err(Refusal::NoGain) => keep = keep / 2 + least / 2,
-                    Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
+                    Err(EditRefusal::NoGain) => keep = keep / 2 + least / 2,
+                    Err(refusal @ EditRefusal::Archive(_)) => return Err(refusal),
                     Ok(_) | Err(_) => break,
                 }
             }
@@ -203,7 +201,7 @@ impl Editor<'_> {
 
     /// Cuts the arguments of calls of more than `allowance` tokens, largest first, to the share that the target leaves
     /// them: their strings keep as many characters as fit, and at least [`LEAST_ARGUMENT_CHARS`].
-    fn cut_giant_arguments(&mut self, target: Tokens, allowance: Tokens) -> Result<(), Refusal> {
+    fn cut_giant_arguments(&mut self, target: Tokens, allowance: Tokens) -> Result<(), EditRefusal> {
         if self.working.total <= target {
             return Ok(());
         }
@@ -216,7 +214,7 @@ impl Editor<'_> {
             if self.working.total <= target.saturating_add(thinking.freed_tokens()) {
                 break;
             }
-            self.context.go_on()?;
+            self.context.check_cancelled()?;
             let freed = thinking.freed_with(unit_at(&layout, at));
             let excess = self.working.total.saturating_sub(target.saturating_add(freed));
             let keep = tokens.saturating_sub(excess).max(allowance);
@@ -236,24 +234,24 @@ impl Editor<'_> {
         tokens: Tokens,
         mut keep: Tokens,
         code: &str,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, EditRefusal> {
         let none = Focus::default();
         let focus = self.context.focus.unwrap_or(&none);
         // Other marks than those that were counted may use up the gain: a few tries approach it, and the last leaves a stub.
         for attempt in 0..4 {
-            self.context.go_on()?;
+            self.context.check_cancelled()?;
             let Some(shown) = self.excerptable(at).cloned() else { break };
             let stub = attempt == 3 || keep < SHORTEST_TEXT;
             let kept = match stub {
                 true => Vec::new(),
-                false => telling_lines(&self.view(layout), &shown, focus, keep).keep,
+                false => informative_lines(&self.view(layout), &shown, focus, keep).keep,
             };
             let stays = if stub { 0 } else { keep };
             let detail = format!("{} of {} tokens stay", group_digits(stays.into()), group_digits(tokens.into()));
             let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new(code, detail));
             match self.excerpt(layout, edit, &kept) {
-                Err(Refusal::NoGain) if !stub => keep /= 2,
-                Err(refusal @ Refusal::Archive(_)) => return Err(refusal),
+                Err(EditRefusal::NoGain) if !stub => keep /= 2,
+                Err(refusal @ EditRefusal::Archive(_)) => return Err(refusal),
                 Ok(_) => return Ok(true),
                 Err(_) => break,
             }
@@ -261,7 +259,7 @@ impl Editor<'_> {
         Ok(false)
     }
 
-    fn trim_arguments(&mut self, target: Tokens, max_chars: u32) -> Result<(), Refusal> {
+    fn trim_arguments(&mut self, target: Tokens, max_chars: u32) -> Result<(), EditRefusal> {
         if self.working.total <= target {
             return Ok(());
         }
@@ -270,28 +268,28 @@ impl Editor<'_> {
             if self.working.total <= target {
                 break;
             }
-            self.context.go_on()?;
+            self.context.check_cancelled()?;
             self.trim_call(&layout, at, max_chars)?;
         }
         Ok(())
     }
 
     /// Cuts the strings of one call; returns whether that changed the call.
-    fn trim_call(&mut self, layout: &Layout, at: BlockRef, max_chars: u32) -> Result<bool, Refusal> {
+    fn trim_call(&mut self, layout: &Layout, at: BlockRef, max_chars: u32) -> Result<bool, EditRefusal> {
         let detail = match max_chars {
             0 => "the arguments left whole".to_owned(),
             _ => format!("strings longer than {} characters", group_digits(max_chars.into())),
         };
         let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new("over-budget", detail));
         match self.trim(layout, edit, max_chars) {
-            Err(refusal @ Refusal::Archive(_)) => Err(refusal),
+            Err(refusal @ EditRefusal::Archive(_)) => Err(refusal),
             trimmed => Ok(trimmed.is_ok()),
         }
     }
 
     /// Removes the oldest units until the target, and `slack` tokens beyond it, are met, and puts one notice in place
     /// of the first run of them. Earlier notices inside such a run are merged into it.
-    fn leave_oldest(&mut self, target: Tokens, slack: Tokens, leave: Leave) -> Result<(), Refusal> {
+    fn evict_oldest(&mut self, target: Tokens, slack: Tokens, scope: EvictionScope) -> Result<(), EditRefusal> {
         let layout = self.layout();
         let origin = |unit: usize| self.working.entries()[layout.units[unit].entries.start].message.origin;
         let free: Vec<usize> = (0..layout.units.len()).filter(|unit| layout.protections[*unit].may_leave()).collect();
@@ -301,7 +299,7 @@ impl Editor<'_> {
             .filter(|unit| origin(*unit) != Origin::Notice)
             .partition(|unit| layout.units[*unit].kind == UnitKind::Summary);
         let wanted = self.working.total.saturating_sub(target).saturating_add(slack);
-        let summaries = if leave == Leave::All { summaries } else { Vec::new() };
+        let summaries = if scope == EvictionScope::WithSummaries { summaries } else { Vec::new() };
         let mut thinking = FreedThinking::new(&self.view(&layout));
         let mut freed: Tokens = 0;
         let mut leaving = notices.clone();
@@ -333,7 +331,7 @@ impl Editor<'_> {
         let runs: Vec<Vec<usize>> = self.working.runs(&positions).into_iter().map(<[usize]>::to_vec).collect();
         let mut is_told = false;
         for run in runs {
-            self.context.go_on()?;
+            self.context.check_cancelled()?;
             let is_notice = |position: &usize| self.working.entries()[*position].message.origin == Origin::Notice;
             if run.len() == 1 && run.iter().all(is_notice) {
                 is_told = true; // an earlier notice that has nothing to be joined with stays
@@ -347,7 +345,7 @@ impl Editor<'_> {
     /// Removes a run of messages. A notice takes their place where none precedes them yet and where it is shorter than
     /// they are; the other places get theirs in the end, where there is room (`gaps.rs`). Messages that the host cannot
     /// remove stay. Returns whether there is a notice now.
-    fn let_leave(&mut self, run: &[usize], is_told: bool) -> Result<bool, Refusal> {
+    fn let_leave(&mut self, run: &[usize], is_told: bool) -> Result<bool, EditRefusal> {
         let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
         if !is_told {
             let messages = self.covered_messages(run);
@@ -355,12 +353,12 @@ impl Editor<'_> {
                 |handle: &str| wording::notice(self.context.language, messages, self.context.usable_handle(handle));
             let replacement = Replacement { origin: Origin::Notice, write: &write };
             match self.replace_messages(FLOOR, run, reason.clone(), replacement) {
-                Err(Refusal::NoGain | Refusal::Host(_)) => {}
+                Err(EditRefusal::NoGain | EditRefusal::Host(_)) => {}
                 other => return other.map(|_| true),
             }
         }
         match self.drop_for_gain(FLOOR, run, reason) {
-            Err(Refusal::NoGain | Refusal::Host(_)) => Ok(is_told),
+            Err(EditRefusal::NoGain | EditRefusal::Host(_)) => Ok(is_told),
             dropped => dropped.map(|_| is_told),
         }
     }
@@ -389,14 +387,14 @@ pub(crate) fn editable_blocks(
     positions: impl Iterator<Item = usize>,
     wanted: impl Fn(&Block) -> bool,
 ) -> Vec<(Tokens, BlockRef)> {
-    let mut found = Vec::new();
+    let mut blocks = Vec::new();
     for message in positions {
         for (block, content) in working.entries()[message].message.blocks.iter().enumerate() {
             if wanted(content) {
                 let at = BlockRef { message: message as u32, block: block as u32 };
-                found.push((working.tokens()[message].blocks[block], at));
+                blocks.push((working.tokens()[message].blocks[block], at));
             }
         }
     }
-    found
+    blocks
 }

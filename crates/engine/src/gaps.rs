@@ -6,18 +6,18 @@ use epitome_session::{Change, EditKind, EntryKey, Message, Origin, Position, Rea
 use epitome_strategy::Tokens;
 
 use crate::editor::Editor;
-use crate::guard::{HostChange, Refusal};
+use crate::guard::{EditRefusal, HostChange};
 use crate::ledger::count_message;
 use crate::wording;
 
 pub(crate) const NOTICES: &str = "notices";
 
-/// What became of the removed messages of a compaction.
+/// The removed messages of a compaction, by the edit that removed them.
 struct Removals {
     /// The number of the edit that removed each.
     edits: HashMap<EntryKey, usize>,
-    /// Those that left without a text, and texts that took the place of such and left again.
-    untold: HashSet<EntryKey>,
+    /// Messages that left without a text, and texts that replaced such messages and left again.
+    without_text: HashSet<EntryKey>,
 }
 
 /// A run of neighbours that left, without a text in their place.
@@ -27,7 +27,7 @@ struct Gap {
     /// The messages: of the view before, or texts of this compaction that took the place of such and left again.
     keys: Vec<EntryKey>,
     tokens: Tokens,
-    /// The notice of this compaction that it is beside, or within the stretch of: that one tells of it too.
+    /// The notice of this compaction that it is beside or within: that notice counts it too.
     notice: Option<u32>,
 }
 
@@ -35,11 +35,11 @@ impl Editor<'_> {
     /// Invariant (notices): where neighbours left without a text, a notice in their place says how many, as far as there is
     /// room: the largest gaps first, as long as the view takes no more than `most` tokens. A notice that is no shorter than
     /// what left is not written, and a host that cannot add messages has none. Each is part of the edits that made its gap.
-    /// A notice that the floor wrote beside a gap, or around it, tells of the gap as well.
+    /// A notice that the floor wrote beside or around a gap counts its messages too.
     /// Linear in the view before and the edits, but for sorting.
-    pub(crate) fn mark_gaps(&mut self, most: Tokens) -> Result<(), Refusal> {
-        self.working.settle();
-        self.tell_of_texts_that_left();
+    pub(crate) fn mark_gaps(&mut self, most: Tokens) -> Result<(), EditRefusal> {
+        self.working.end_pass();
+        self.mark_evicted_texts();
         let may_add = self.check_host(HostChange::Addition).is_ok();
         let mut removals = self.removals();
         let mut gaps = self.gaps(&mut removals);
@@ -49,10 +49,10 @@ impl Editor<'_> {
         }
         gaps.sort_by_key(|gap| (std::cmp::Reverse(gap.tokens), gap.place));
         for gap in gaps {
-            self.context.go_on()?;
+            self.context.check_cancelled()?;
             self.mark_gap(&gap, &removals, most);
         }
-        self.entail_unless_cancelled()
+        self.restore_validity_unless_cancelled()
     }
 
     fn removals(&self) -> Removals {
@@ -61,7 +61,7 @@ impl Editor<'_> {
             let removed = edit.changes.iter().filter(|change| matches!(change, Change::Remove { .. }));
             edits.extend(removed.map(|change| (change.entry(), number)));
         }
-        Removals { edits, untold: HashSet::new() }
+        Removals { edits, without_text: HashSet::new() }
     }
 
     /// Returns the last of the entry's successors: itself where no text took its place, else that text, or the one that
@@ -88,7 +88,7 @@ impl Editor<'_> {
         for (at, key) in successors.into_iter().enumerate() {
             if let Some(removed) = self.working.removed(key) {
                 // A text that stood on both sides of messages that had left before it is met twice.
-                if !removals.untold.insert(key) {
+                if !removals.without_text.insert(key) {
                     continue;
                 }
                 // Within the stretch that one text stands for there is no place for another, but a notice counts what left
@@ -136,7 +136,7 @@ impl Editor<'_> {
         edits.dedup();
         let removes = |edit: &usize| {
             let changes = &self.working.edits[*edit].changes;
-            changes.iter().filter(|change| removals.untold.contains(&change.entry())).count()
+            changes.iter().filter(|change| removals.without_text.contains(&change.entry())).count()
         };
         // An edit has one text: one whose messages are partly within another stretch has none.
         if edits.iter().map(removes).sum::<usize>() != gap.keys.len() {
@@ -200,7 +200,7 @@ impl Editor<'_> {
     }
 
     /// Adds to the reason of each edit whose text did not stay that it left again: the text is not in the result.
-    fn tell_of_texts_that_left(&mut self) {
+    fn mark_evicted_texts(&mut self) {
         let removals = self.removals();
         for number in 0..self.working.edits.len() {
             if self.working.edits[number].kind != EditKind::Summarize {

@@ -15,7 +15,7 @@ use crate::status::Status;
 
 /// Why an edit was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum EditRefusal {
     /// It names a unit, message or block that the view does not have.
     NotThere,
     /// The unit is protected.
@@ -44,7 +44,7 @@ pub(crate) enum Refusal {
     Cancelled,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for EditRefusal {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotThere => formatter.write_str("names something that the view does not have"),
@@ -79,25 +79,25 @@ pub fn pairing(entries: &[Entry], units: &[Unit]) -> Option<usize> {
 }
 
 /// Invariant (pins): what is protected stays byte-identical; the newest step may lose parts but stays.
-pub(crate) fn pins(protection: Protection, leaves: bool) -> Result<(), Refusal> {
+pub(crate) fn pins(protection: Protection, leaves: bool) -> Result<(), EditRefusal> {
     let allowed = if leaves { protection.may_leave() } else { protection.may_edit() };
-    if allowed || protection == Protection::Open { Ok(()) } else { Err(Refusal::Protected(protection)) }
+    if allowed || protection == Protection::Open { Ok(()) } else { Err(EditRefusal::Protected(protection)) }
 }
 
 /// Invariant (by hand): what a person keeps stays byte for byte, and what a person drops leaves into the archive, with its
 /// call and results; what must stay does not leave by hand either.
-pub(crate) fn by_hand(protection: Protection) -> Result<(), Refusal> {
-    if protection.may_leave() { Ok(()) } else { Err(Refusal::Protected(protection)) }
+pub(crate) fn by_hand(protection: Protection) -> Result<(), EditRefusal> {
+    if protection.may_leave() { Ok(()) } else { Err(EditRefusal::Protected(protection)) }
 }
 
 /// Invariant (open calls): a unit with an unanswered call is not edited.
-pub(crate) fn open_calls(protection: Protection) -> Result<(), Refusal> {
-    if protection == Protection::Open { Err(Refusal::Open) } else { Ok(()) }
+pub(crate) fn open_calls(protection: Protection) -> Result<(), EditRefusal> {
+    if protection == Protection::Open { Err(EditRefusal::Open) } else { Ok(()) }
 }
 
 /// Invariant (conservation): in one plan nothing is removed, excerpted or trimmed twice.
-pub(crate) fn conservation(touched: bool) -> Result<(), Refusal> {
-    if touched { Err(Refusal::Overlaps) } else { Ok(()) }
+pub(crate) fn conservation(touched: bool) -> Result<(), EditRefusal> {
+    if touched { Err(EditRefusal::Overlaps) } else { Ok(()) }
 }
 
 /// Invariant (order): what replaces messages replaces a run of neighbours. No message that stays is between the first
@@ -110,23 +110,23 @@ pub(crate) fn order<'e>(
     positions: &[usize],
     is_gone: impl Fn(usize) -> bool,
     incoming: impl IntoIterator<Item = (Position, &'e MessageId)>,
-) -> Result<(), Refusal> {
+) -> Result<(), EditRefusal> {
     let (Some(first), Some(last)) = (positions.first().copied(), positions.last().copied()) else { return Ok(()) };
     let mut replaced = positions.iter().copied().peekable();
     for (position, entry) in entries.iter().enumerate().take(last + 1).skip(first) {
         let message = &entry.message;
         if replaced.next_if_eq(&position).is_none() && !is_gone(position) && !message.is_system_prompt() {
-            return Err(Refusal::Order(message.id.clone()));
+            return Err(EditRefusal::Order(message.id.clone()));
         }
     }
     let span = entries[first].position..entries[last].position;
     let between = incoming.into_iter().find(|(position, _)| span.contains(position));
-    between.map_or(Ok(()), |(_, id)| Err(Refusal::Order(id.clone())))
+    between.map_or(Ok(()), |(_, id)| Err(EditRefusal::Order(id.clone())))
 }
 
 /// Invariant (progress): an edit lowers the token count; a summary is smaller than what it replaces.
-pub(crate) fn progress(before: Tokens, after: Tokens) -> Result<Tokens, Refusal> {
-    if after < before { Ok(before - after) } else { Err(Refusal::NoGain) }
+pub(crate) fn progress(before: Tokens, after: Tokens) -> Result<Tokens, EditRefusal> {
+    if after < before { Ok(before - after) } else { Err(EditRefusal::NoGain) }
 }
 
 /// Invariant (counting): the running total is the sum of the counts of what is shown. Linear in the view.
@@ -178,7 +178,7 @@ pub(crate) enum HostChange {
 
 /// Invariant (host): the result has no change that the host cannot make. What validity asks for and the host cannot
 /// make is left undone.
-pub(crate) fn host(host: HostChanges, change: HostChange) -> Result<(), Refusal> {
+pub(crate) fn host(host: HostChanges, change: HostChange) -> Result<(), EditRefusal> {
     let takes = match (host, change) {
         (HostChanges::Any, _) | (HostChanges::Texts, HostChange::Text) => true,
         (HostChanges::Cut, HostChange::Replacement { is_at_front, is_only_text, splits_row }) => {
@@ -192,7 +192,7 @@ pub(crate) fn host(host: HostChanges, change: HostChange) -> Result<(), Refusal>
         }
         (HostChanges::Texts | HostChanges::Cut | HostChanges::Removals, _) => false,
     };
-    if takes { Ok(()) } else { Err(Refusal::Host(host)) }
+    if takes { Ok(()) } else { Err(EditRefusal::Host(host)) }
 }
 
 /// Invariant (failure): a strategy that fails or panics is recorded, and the chain continues.

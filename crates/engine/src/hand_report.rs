@@ -1,4 +1,4 @@
-//! What became of the messages that a request keeps and drops by hand.
+//! The outcome for the messages that a request keeps and drops by hand.
 
 use epitome_session::MessageRange;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct StayingMessages {
     pub why: String,
 }
 
-/// What became of the messages that a request keeps and drops by hand. The numbers are those of the log, from 0.
+/// The outcome for the messages that a request keeps and drops by hand. The numbers are those of the log, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ByHandReport {

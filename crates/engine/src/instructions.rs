@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{Level, Reason, UnitKind};
-use epitome_strategy::cut::{Focus, telling_lines};
+use epitome_strategy::cut::{Focus, informative_lines};
 use epitome_strategy::speech::demands;
 use epitome_strategy::text::clip;
 use epitome_strategy::{BlockRef, HostChanges, Lexicon, Protection, Tokens};
 
 use crate::editor::{BlockEdit, Editor};
 use crate::floor::{MARK, SHORTEST_TEXT, editable_blocks};
-use crate::guard::{Guard, HostChange, Refusal};
+use crate::guard::{EditRefusal, Guard, HostChange};
 use crate::loaded::{LoadedBlock, is_tag, source, without_number};
 use crate::working::Layout;
 
@@ -124,9 +124,9 @@ impl Editor<'_> {
     /// A room of less than [`LEAST_SHARE`] of the target counts as that.
     ///
     /// Linear in the view, but for sorting the lines.
-    pub(crate) fn fit_instructions(&mut self, target: Tokens) -> Result<(), Refusal> {
+    pub(crate) fn fit_instructions(&mut self, target: Tokens) -> Result<(), EditRefusal> {
         if !self.context.guards.on(Guard::Instructions) {
-            self.working.give_up_instructions();
+            self.working.unprotect_instructions();
         }
         let layout = self.layout();
         let blocks = self.loaded_blocks(&layout);
@@ -142,7 +142,7 @@ impl Editor<'_> {
         let share = f64::from(target) / f64::from(self.working.total.max(1));
         let steps = self.choose_read_steps(&layout, &blocks, share, read / 2);
         self.shorten_beside(&layout, &blocks, share)?;
-        self.working.settle();
+        self.working.end_pass();
         self.fit_blocks(true, read.saturating_sub(steps), read.saturating_sub(steps))
     }
 
@@ -192,12 +192,12 @@ impl Editor<'_> {
                 leaving.extend(unit.entries.clone().map(|position| self.working.entries()[position].key));
             }
         }
-        self.working.give_up_instructions_of(&leaving);
+        self.working.unprotect_instructions_of(&leaving);
         beside_all
     }
 
     /// Fits the instructions that a tool read, or those that the host loaded, into `rules` tokens, with prose into `whole`.
-    fn fit_blocks(&mut self, is_read: bool, whole: Tokens, rules: Tokens) -> Result<(), Refusal> {
+    fn fit_blocks(&mut self, is_read: bool, whole: Tokens, rules: Tokens) -> Result<(), EditRefusal> {
         let layout = self.layout();
         let mut blocks = self.loaded_blocks(&layout);
         blocks.retain(|block| block.is_tool_s == is_read);
@@ -205,13 +205,13 @@ impl Editor<'_> {
             return Ok(());
         }
         self.let_prose_leave(&layout, &blocks, whole, rules)?;
-        self.entail_unless_cancelled()
+        self.restore_validity_unless_cancelled()
     }
 
     /// Returns the blocks with instructions of which parts may leave: nobody pinned them, and the newest step and the newest
     /// messages have rules of their own.
     fn loaded_blocks(&self, layout: &Layout) -> Vec<ShownBlock> {
-        let mut found = Vec::new();
+        let mut shown = Vec::new();
         for (unit, Range { start, end }) in layout.units.iter().map(|unit| unit.entries.clone()).enumerate() {
             let is_cuttable = matches!(
                 layout.protections[unit],
@@ -236,16 +236,16 @@ impl Editor<'_> {
                     };
                     let tokens = self.working.tokens()[message].blocks[*block as usize];
                     let is_tool_s = entry.message.origin.level() == Level::Tool;
-                    found.push(ShownBlock { at, unit, tokens, ranges, is_tool_s });
+                    shown.push(ShownBlock { at, unit, tokens, ranges, is_tool_s });
                 }
             }
         }
-        found
+        shown
     }
 
     /// Shortens what stands in a step beside rules: the step stays for the rules alone, so of each other text of it, and of what a
     /// result says around them, `share` stays.
-    fn shorten_beside(&mut self, layout: &Layout, blocks: &[ShownBlock], share: f64) -> Result<(), Refusal> {
+    fn shorten_beside(&mut self, layout: &Layout, blocks: &[ShownBlock], share: f64) -> Result<(), EditRefusal> {
         for block in blocks.iter().filter(|block| layout.protections[block.unit] == Protection::Instructions) {
             let unit = &layout.units[block.unit];
             let stays = || self.working.loaded().holds(self.working.entries()[block.at.message as usize].key);
@@ -266,7 +266,7 @@ impl Editor<'_> {
     }
 
     /// Shortens what a tool's result says around instructions, such as the file that they came with.
-    fn shorten_around(&mut self, layout: &Layout, block: &ShownBlock, share: f64) -> Result<(), Refusal> {
+    fn shorten_around(&mut self, layout: &Layout, block: &ShownBlock, share: f64) -> Result<(), EditRefusal> {
         let Some(text) = self.excerptable(block.at).cloned().filter(|_| block.is_tool_s) else { return Ok(()) };
         let none = Focus::default();
         let focus = self.context.focus.unwrap_or(&none);
@@ -274,14 +274,14 @@ impl Editor<'_> {
         for range in block.ranges.iter().cloned().chain([text.len()..text.len()]) {
             let Some(around) = text.get(end..range.start) else { return Ok(()) };
             let most = (f64::from(self.context.counter.count(around)) * share) as Tokens;
-            let kept = telling_lines(&self.view(layout), around, focus, most.max(SHORTEST_TEXT)).keep;
+            let kept = informative_lines(&self.view(layout), around, focus, most.max(SHORTEST_TEXT)).keep;
             keep.extend(kept.into_iter().map(|kept| kept.start + end as u32..kept.end + end as u32));
             keep.push(range.start as u32..range.end as u32);
             end = range.end;
         }
         let reason = Reason::new(BESIDE, "what stands around instructions");
         match self.excerpt(layout, BlockEdit::new(INSTRUCTIONS, block.at.message, block.at.block, reason), &keep) {
-            Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) => Err(refusal),
+            Err(refusal @ (EditRefusal::Archive(_) | EditRefusal::Cancelled)) => Err(refusal),
             Ok(_) | Err(_) => Ok(()),
         }
     }
@@ -293,7 +293,7 @@ impl Editor<'_> {
         blocks: &[ShownBlock],
         whole: Tokens,
         rules: Tokens,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), EditRefusal> {
         let texts: Vec<Arc<str>> =
             blocks.iter().map(|block| self.excerptable(block.at).cloned().unwrap_or_default()).collect();
         let lines: Vec<Vec<RankedLine>> = blocks
@@ -340,7 +340,7 @@ impl Editor<'_> {
             if stays == kept.len() {
                 continue;
             }
-            self.context.go_on()?;
+            self.context.check_cancelled()?;
             let mut keep: Vec<Range<u32>> = Vec::new();
             let mut end = 0;
             for (line, _) in lines.iter().zip(kept).filter(|(_, kept)| !**kept) {
@@ -354,7 +354,7 @@ impl Editor<'_> {
             let edit =
                 BlockEdit::new(INSTRUCTIONS, block.at.message, block.at.block, Reason::new("rules-first", detail));
             let left = self.excerpt(&layout.with_cuttable(block.unit), edit, &keep);
-            if let Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) = left {
+            if let Err(refusal @ (EditRefusal::Archive(_) | EditRefusal::Cancelled)) = left {
                 return Err(refusal);
             }
         }

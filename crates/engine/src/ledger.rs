@@ -82,9 +82,9 @@ pub(crate) fn is_sent(message: &Message) -> bool {
     message.blocks.iter().any(|block| has_content(block, str::is_empty))
 }
 
-/// Whether a message says nothing: white space alone, which nobody misses and some providers refuse. Not so of a system
+/// Whether a message has no content but white space, which some providers refuse; never true of a system
 /// prompt, which stays as it is.
-pub(crate) fn says_nothing(message: &Message) -> bool {
+pub(crate) fn is_blank(message: &Message) -> bool {
     !message.is_system_prompt() && !message.blocks.iter().any(|block| has_content(block, |text| text.trim().is_empty()))
 }
 
@@ -271,7 +271,7 @@ mod tests {
     fn white_space_is_sent_and_says_nothing() {
         let check = |role: Role, blocks: Vec<Block>, expect: (bool, bool)| {
             let message = Message::new("", role, Origin::Model, blocks);
-            assert_eq!((is_sent(&message), says_nothing(&message)), expect, "{message:?}");
+            assert_eq!((is_sent(&message), is_blank(&message)), expect, "{message:?}");
         };
         check(Role::Assistant, vec![], (false, true));
         check(Role::Assistant, vec![Block::text("")], (false, true));

@@ -6,13 +6,13 @@ use epitome_strategy::Tokens;
 use epitome_strategy::text::clip;
 
 use crate::editor::Editor;
-use crate::guard::{HostChange, Refusal};
+use crate::guard::{EditRefusal, HostChange};
 use crate::ledger::count_message;
 use crate::request::MemoryNote;
 
 pub(crate) const MEMORIES: &str = "memories";
 
-/// Room is kept for memories of at most one part in so many of the target: they are worth less than what the session says.
+/// The largest share of the target, as a divisor, that is reserved for memories: they are worth less than the session.
 const PART: Tokens = 10;
 
 /// The longest memory, in columns.
@@ -31,8 +31,8 @@ impl Editor<'_> {
     /// first notice; where it has none, in front of the first message that changed. As many as fit, the most important
     /// first, while the view takes no more than `most` tokens and the text saves some. Texts of earlier compactions stay as
     /// they are. Linear in the view for each memory.
-    pub(crate) fn name_memories(&mut self, most: Tokens) -> Result<(), Refusal> {
-        self.working.settle();
+    pub(crate) fn append_memories(&mut self, most: Tokens) -> Result<(), EditRefusal> {
+        self.working.end_pass();
         let lines: Vec<String> =
             self.context.memories.iter().filter(|note| !self.shows(note)).filter_map(line).collect();
         if lines.is_empty() || self.working.is_untouched() {
@@ -86,7 +86,7 @@ impl Editor<'_> {
     }
 
     /// Writes a message of memories in front of the first unit that changed, where the host can add one.
-    fn write_memories(&mut self, lines: &[String], most: Tokens) -> Result<(), Refusal> {
+    fn write_memories(&mut self, lines: &[String], most: Tokens) -> Result<(), EditRefusal> {
         let Some(first) = self.working.first_change() else { return Ok(()) };
         let layout = self.layout();
         let unit = layout.units.partition_point(|unit| unit.entries.end <= first);
@@ -106,7 +106,7 @@ impl Editor<'_> {
         let sequence = self.working.synthetics.len() as u32;
         let position = Position::before(place, self.context.epoch, sequence);
         self.write(MEMORIES, position, message, Reason::new("memories", "no other text could name them"));
-        self.entail_unless_cancelled()
+        self.restore_validity_unless_cancelled()
     }
 
     /// Whether a text of the view says what a memory says.

@@ -39,7 +39,7 @@ pub enum Guard {
     Host,
     /// What must stay is not dropped by hand either.
     ByHand,
-    /// What left without a text is told of.
+    /// Gaps without a summary get a notice.
     Notices,
     /// What left comes back while it fits.
     Refill,

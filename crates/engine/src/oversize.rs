@@ -7,7 +7,7 @@ use epitome_strategy::{BlockRef, Tokens};
 
 use crate::editor::{BlockEdit, Editor};
 use crate::floor::editable_blocks;
-use crate::guard::{HostChange, Refusal};
+use crate::guard::{EditRefusal, HostChange};
 use crate::ledger::count_block;
 use crate::wording;
 use crate::working::Layout;
@@ -18,7 +18,7 @@ impl Editor<'_> {
     /// Takes pictures, documents and provider's own items out whose unit takes more than `target` leaves beside what must
     /// stay, the largest first: no strategy could keep them, and what is planned around one leaves with it in the end. A text
     /// beside them stays, with a mark; a unit without one leaves whole. Linear in the view, but for sorting.
-    pub(crate) fn let_oversize_leave(&mut self, target: Tokens) -> Result<(), Refusal> {
+    pub(crate) fn evict_oversize(&mut self, target: Tokens) -> Result<(), EditRefusal> {
         let layout = self.layout();
         let fixed: Tokens = (0..layout.units.len()).map(|unit| self.rigid_tokens(&layout, unit)).sum();
         let room = target.saturating_sub(fixed);
@@ -32,7 +32,7 @@ impl Editor<'_> {
             if tokens <= room {
                 continue;
             }
-            self.context.go_on()?;
+            self.context.check_cancelled()?;
             let mut beside =
                 self.working.entries()[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks);
             let says_something = beside.any(|block| block.excerptable().is_some_and(|text| !text.trim().is_empty()));
@@ -60,10 +60,10 @@ impl Editor<'_> {
         let positions = self.leaving(&layout, &leaving)?;
         // What the host cannot remove stays.
         let left = self.drop_for_gain(OVERSIZE, &positions, reason());
-        if let Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) = left {
+        if let Err(refusal @ (EditRefusal::Archive(_) | EditRefusal::Cancelled)) = left {
             return Err(refusal);
         }
-        self.entail_unless_cancelled()
+        self.restore_validity_unless_cancelled()
     }
 
     /// Returns the tokens of a unit that no edit can save.
@@ -78,7 +78,7 @@ impl Editor<'_> {
         }
     }
 
-    fn let_block_leave(&mut self, at: BlockRef, tokens: Tokens) -> Result<(), Refusal> {
+    fn let_block_leave(&mut self, at: BlockRef, tokens: Tokens) -> Result<(), EditRefusal> {
         let (language, block) = (self.context.language, self.block(at).clone());
         let edit = BlockEdit::new(OVERSIZE, at.message, at.block, reason());
         self.strip(edit, |handle| mark_of(language, &block, tokens, handle)).map(|_| ())

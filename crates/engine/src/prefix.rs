@@ -93,7 +93,7 @@ impl Engine {
         let mut editor = Editor::new(working(session, ledger, &self.pins), &context, archive);
         editor.strip_thinking_behind(first).map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
         let mut working = editor.working;
-        working.settle();
+        working.end_pass();
         if working.is_untouched() {
             return Ok(false);
         }

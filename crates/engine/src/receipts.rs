@@ -54,7 +54,7 @@ pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdi
                 | Protection::Open => Outcome::Pinned,
             };
             let outcome = match outcomes.get(&entry.key).copied() {
-                Some(Outcome::Summarized) => fate(edits, &removed_by, entry.key, epoch),
+                Some(Outcome::Summarized) => outcome_of_replaced(edits, &removed_by, entry.key, epoch),
                 outcome => outcome.unwrap_or(untouched),
             };
             receipts.push(Receipt { id: entry.message.id.clone(), role: entry.message.role, outcome });
@@ -64,7 +64,12 @@ pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdi
 }
 
 /// Returns the outcome of a message that was replaced: that of the last edit on the way from text to text.
-fn fate(edits: &[AppliedEdit], removed_by: &HashMap<EntryKey, usize>, mut key: EntryKey, epoch: u32) -> Outcome {
+fn outcome_of_replaced(
+    edits: &[AppliedEdit],
+    removed_by: &HashMap<EntryKey, usize>,
+    mut key: EntryKey,
+    epoch: u32,
+) -> Outcome {
     let mut outcome = Outcome::Summarized;
     while let Some(edit) = removed_by.get(&key).map(|number| &edits[*number]) {
         outcome = if edit.kind == EditKind::Summarize { Outcome::Summarized } else { Outcome::Dropped };

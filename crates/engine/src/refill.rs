@@ -9,7 +9,7 @@ use epitome_strategy::{HostChanges, Lossiness, Tokens};
 
 use crate::editor::Editor;
 use crate::floor::NOTICE_ROOM;
-use crate::guard::Refusal;
+use crate::guard::EditRefusal;
 use crate::protect::are_one_row;
 use crate::request::Chain;
 use crate::stages::{REPAIR, THINKING};
@@ -17,11 +17,11 @@ use crate::working::WorkingView;
 
 pub(crate) const REFILL: &str = "refill";
 
-/// One in so many tokens of the target: what a summary tells comes back only while more than that is free, because it
-/// stands there twice then.
-const TOLD_SHARE: Tokens = 50;
+/// The share of the target, as a divisor, that has to be free before what a summary covers comes back: it
+/// stands in the context twice then.
+const COVERED_SHARE: Tokens = 50;
 
-/// One in so many tokens of the target is the most that is left for notices of what stays away.
+/// The largest share of the target, as a divisor, that is reserved for notices of what stays away.
 const NOTICE_SHARE: Tokens = 32;
 
 /// Tokens by which a summary has to stay shorter than what it stands for: another count and handle may lengthen it.
@@ -53,7 +53,7 @@ impl<'b> BeforeChain<'b> {
 
 /// What comes back in one pass.
 #[derive(Default)]
-pub(crate) struct Returns {
+pub(crate) struct Restoration {
     /// Whole messages of the view before the chain.
     pub messages: HashSet<EntryKey>,
     /// Texts and arguments that were cut.
@@ -62,14 +62,14 @@ pub(crate) struct Returns {
     pub count: u32,
 }
 
-/// What became of a message that is not shown.
+/// How a message left that is not shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// It left, and nothing tells what it said.
-    Untold,
+enum Removal {
+    /// No text stands for it.
+    Uncovered,
     /// The text of this number stands for it.
-    Told(u32),
-    /// It does not come back: it is told elsewhere, by a text that left again, or no edit of the chain removed it.
+    Covered(u32),
+    /// It does not come back: the context has it elsewhere, its text left again, or no edit of the chain removed it.
     Final,
 }
 
@@ -95,54 +95,61 @@ impl Editor<'_> {
     /// only while the summary stays shorter than the rest. Returns how many units and texts came back.
     ///
     /// Linear in the view before the chain and the edits for each of a bounded number of passes, but for sorting.
-    pub(crate) fn refill(&mut self, before: &BeforeChain<'_>, most: Tokens) -> Result<u32, Refusal> {
-        self.working.settle();
+    pub(crate) fn refill(&mut self, before: &BeforeChain<'_>, most: Tokens) -> Result<u32, EditRefusal> {
+        self.working.end_pass();
         let mut count = 0;
         for _ in 0..MOST_PASSES {
-            self.context.go_on()?;
-            let returns = self.choose_returns(before, most);
-            if returns.count == 0 {
+            self.context.check_cancelled()?;
+            let restoration = self.choose_restoration(before, most);
+            if restoration.count == 0 {
                 break;
             }
-            count += returns.count;
-            self.bring_back(before, returns)?;
-            self.entail_unless_cancelled()?;
+            count += restoration.count;
+            self.restore(before, restoration)?;
+            self.restore_validity_unless_cancelled()?;
         }
         Ok(count)
     }
 
-    fn choose_returns(&self, before: &BeforeChain<'_>, most: Tokens) -> Returns {
+    fn choose_restoration(&self, before: &BeforeChain<'_>, most: Tokens) -> Restoration {
         let ledger = Removed::new(self, before);
         let start = before.view;
-        let fates: Vec<Option<Fate>> = start.entries().iter().map(|entry| ledger.fate(entry.key)).collect();
-        let mut candidates = self.untold_units(&ledger, start, &fates);
+        let removals: Vec<Option<Removal>> = start.entries().iter().map(|entry| ledger.removal_of(entry.key)).collect();
+        let mut candidates = self.uncovered_units(&ledger, start, &removals);
         candidates.extend(self.cut_texts_shown(&ledger, before));
         candidates.sort_by_key(|it| it.rank);
-        let gaps = fates.chunk_by(|one, next| one == next).filter(|run| run[0] == Some(Fate::Untold)).count();
+        let gaps = removals.chunk_by(|one, next| one == next).filter(|run| run[0] == Some(Removal::Uncovered)).count();
         let notices = NOTICE_ROOM.saturating_mul(gaps as Tokens).min(most / NOTICE_SHARE);
         let mut room = most.saturating_sub(self.working.total).saturating_sub(notices);
-        let mut returns = Returns::default();
+        let mut restoration = Restoration::default();
         for candidate in candidates {
             let Some(rest) = room.checked_sub(candidate.tokens) else { continue };
             room = rest;
-            returns.count += 1;
+            restoration.count += 1;
             match candidate.what {
-                Leftover::Block(key, block) => _ = returns.blocks.insert((key, block)),
-                Leftover::Unit(unit) => returns.messages.extend(start.entries()[unit].iter().map(|entry| entry.key)),
+                Leftover::Block(key, block) => _ = restoration.blocks.insert((key, block)),
+                Leftover::Unit(unit) => {
+                    restoration.messages.extend(start.entries()[unit].iter().map(|entry| entry.key))
+                }
             }
         }
-        self.choose_told(&ledger, before, most, room, &mut returns);
-        returns
+        self.restore_covered(&ledger, before, most, room, &mut restoration);
+        restoration
     }
 
-    /// Returns the units that left and of which nothing tells, nor a summary around them. A host of one text has only what
+    /// Returns the units that left and that no text covers, nor a summary around them. A host of one text has only what
     /// that text stands for.
-    fn untold_units(&self, ledger: &Removed<'_>, start: &WorkingView, fates: &[Option<Fate>]) -> Vec<Candidate> {
+    fn uncovered_units(
+        &self,
+        ledger: &Removed<'_>,
+        start: &WorkingView,
+        removals: &[Option<Removal>],
+    ) -> Vec<Candidate> {
         if self.working.host != HostChanges::Any {
             return Vec::new();
         }
         let layout = start.layout(self.context.pins);
-        let mut comes_back: Vec<bool> = fates.iter().map(|fate| *fate == Some(Fate::Untold)).collect();
+        let mut comes_back: Vec<bool> = removals.iter().map(|removal| *removal == Some(Removal::Uncovered)).collect();
         for stretch in ledger.summarized_stretches(start) {
             comes_back[stretch].fill(false);
         }
@@ -197,28 +204,29 @@ impl Editor<'_> {
         found.into_iter().filter_map(candidate).collect()
     }
 
-    /// Adds what texts stand for, from the end of each, the newest text first.
-    fn choose_told(
+    /// Adds messages that texts stand for, from the end of each, the newest text first.
+    fn restore_covered(
         &self,
         ledger: &Removed<'_>,
         before: &BeforeChain<'_>,
         most: Tokens,
         mut room: Tokens,
-        returns: &mut Returns,
+        restoration: &mut Restoration,
     ) {
         let start = before.view;
         let layout = start.layout(self.context.pins);
-        let told = |edit: &&AppliedEdit| {
-            let text = edit.into.filter(|text| ledger.fate_of_text(*text, before, edit) == Some(Fate::Told(*text)));
+        let is_covered = |edit: &&AppliedEdit| {
+            let text =
+                edit.into.filter(|text| ledger.removal_for_text(*text, before, edit) == Some(Removal::Covered(*text)));
             // A text that the floor cut has another heading than its own.
             text.is_some_and(|text| self.working.unchanged_tokens(ledger.key(text)).is_some())
         };
-        for edit in self.working.edits[start.edits.len()..].iter().rev().filter(told) {
+        for edit in self.working.edits[start.edits.len()..].iter().rev().filter(is_covered) {
             let is_summary = edit.into.is_some_and(|text| ledger.is_summary(text));
             let keys: HashSet<EntryKey> = edit.changes.iter().map(Change::entry).collect();
             let mut left = edit.changes.len();
             let mut saved = edit.tokens_saved;
-            while left > 0 && (!is_summary || room > most / TOLD_SHARE) {
+            while left > 0 && (!is_summary || room > most / COVERED_SHARE) {
                 let Some(last) = before.places.get(&edit.changes[left - 1].entry()) else { break };
                 let at = layout.units.partition_point(|unit| unit.entries.end <= *last);
                 let unit = &layout.units[at];
@@ -233,8 +241,8 @@ impl Editor<'_> {
                     break;
                 }
                 (room, saved, left) = (room - tokens, rest, left - messages.len());
-                returns.messages.extend(messages.iter().map(|entry| entry.key));
-                returns.count += 1;
+                restoration.messages.extend(messages.iter().map(|entry| entry.key));
+                restoration.count += 1;
             }
         }
     }
@@ -284,27 +292,27 @@ impl<'r> Removed<'r> {
         self.working.synthetics.get(text as usize).is_some_and(|own| own.message.origin == Origin::Summary)
     }
 
-    /// Returns what became of a message; `None` for what is shown.
-    fn fate(&self, key: EntryKey) -> Option<Fate> {
+    /// Returns how a message left; `None` for one that is shown.
+    fn removal_of(&self, key: EntryKey) -> Option<Removal> {
         if self.shown.contains_key(&key) {
             return None;
         }
         let Some(edit) = self.edits.get(&key).copied().filter(|edit| !self.is_final[*edit]) else {
-            return Some(Fate::Final);
+            return Some(Removal::Final);
         };
         let is_any = self.working.host == HostChanges::Any;
         Some(match self.working.edits[edit].into {
-            None => Fate::Untold,
-            Some(text) if !self.is_summary(text) && is_any => Fate::Untold,
-            Some(text) if self.is_shown(text) => Fate::Told(text),
-            Some(_) => Fate::Final,
+            None => Removal::Uncovered,
+            Some(text) if !self.is_summary(text) && is_any => Removal::Uncovered,
+            Some(text) if self.is_shown(text) => Removal::Covered(text),
+            Some(_) => Removal::Final,
         })
     }
 
-    /// Returns what became of the messages that `edit` removed for a text.
-    fn fate_of_text(&self, text: u32, before: &BeforeChain<'_>, edit: &AppliedEdit) -> Option<Fate> {
+    /// Returns how the messages left that `edit` replaced by a text.
+    fn removal_for_text(&self, text: u32, before: &BeforeChain<'_>, edit: &AppliedEdit) -> Option<Removal> {
         let takes = before.view.host == HostChanges::Any || before.view.host.takes_one_text();
-        edit.changes.last().filter(|_| takes && self.is_shown(text)).and_then(|change| self.fate(change.entry()))
+        edit.changes.last().filter(|_| takes && self.is_shown(text)).and_then(|change| self.removal_of(change.entry()))
     }
 
     /// Returns the stretches of the view before the chain that the summaries of this compaction stand for, also of those

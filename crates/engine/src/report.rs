@@ -333,7 +333,7 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub recent: Option<RecentMessages>,
-    /// What became of the messages that were kept and dropped by hand; `None` where none were.
+    /// The outcome for the messages that were kept and dropped by hand; `None` where none were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub by_hand: Option<ByHandReport>,

@@ -136,7 +136,7 @@ pub struct Request {
     pub trigger: Trigger,
     /// The fewest tokens that it has to save: where less may leave, no strategy is asked, no model is paid, and the
     /// report states it. 0 makes it in any case.
-    pub worthwhile: Tokens,
+    pub min_saving: Tokens,
     /// How the chain is chosen.
     pub mode: Mode,
     /// The kind of task, where the host knows it better than the detector.
@@ -172,7 +172,7 @@ impl Request {
             limit: budget,
             window: None,
             trigger: Trigger::Manual,
-            worthwhile: 0,
+            min_saving: 0,
             mode: Mode::Adaptive,
             task: None,
             chain: None,

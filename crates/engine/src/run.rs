@@ -14,13 +14,13 @@ use crate::context::Context;
 use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::floor::{FLOOR, MARK};
 use crate::gaps::NOTICES;
-use crate::guard::{self, Guard, HostChange, Refusal};
+use crate::guard::{self, EditRefusal, Guard, HostChange};
 use crate::instructions::INSTRUCTIONS;
-use crate::least::easily_reached;
+use crate::media_limits::PICTURES;
 use crate::memories::MEMORIES;
+use crate::minimum::quick_minimum;
 use crate::observe::Progress;
 use crate::oversize::OVERSIZE;
-use crate::pictures::PICTURES;
 use crate::refill::{BeforeChain, REFILL};
 use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
@@ -35,7 +35,7 @@ use epitome_strategy::cut::beginnings;
 const MOST_PASSES: usize = 8;
 
 /// The result of a chain's run.
-pub(crate) struct Run {
+pub(crate) struct ChainRun {
     pub working: WorkingView,
     pub steps: Vec<Step>,
     pub summaries: Vec<WrittenSummary>,
@@ -54,7 +54,7 @@ pub(crate) struct WrittenSummary {
 }
 
 /// Runs strategies and the engine's stages over a view, and reports each step.
-pub(crate) struct Runner<'r> {
+pub(crate) struct ChainRunner<'r> {
     editor: Editor<'r>,
     steps: Vec<Step>,
     summaries: Vec<WrittenSummary>,
@@ -64,7 +64,7 @@ pub(crate) struct Runner<'r> {
     first_unsent: Option<Position>,
 }
 
-impl<'r> Runner<'r> {
+impl<'r> ChainRunner<'r> {
     pub(crate) fn new(start: WorkingView, context: &'r Context<'r>, archive: &'r mut dyn Archive) -> Self {
         let sent = start.entries().len().saturating_sub(context.unsent_messages as usize);
         let first_unsent = start.entries().get(sent).map(|entry| entry.position);
@@ -75,20 +75,20 @@ impl<'r> Runner<'r> {
     }
 
     /// The result so far.
-    pub(crate) fn into_run(self) -> Run {
+    pub(crate) fn into_run(self) -> ChainRun {
         let Self { editor, steps, summaries, summarizer, declined, .. } = self;
-        Run { working: editor.working, steps, summaries, summarizer, declined }
+        ChainRun { working: editor.working, steps, summaries, summarizer, declined }
     }
 
     /// Runs the repair, the chain, the floor and the notices.
-    pub(crate) async fn run(mut self, chain: &Chain, mut goal: Goal) -> Result<Run, Refusal> {
+    pub(crate) async fn run(mut self, chain: &Chain, mut goal: Goal) -> Result<ChainRun, EditRefusal> {
         self.stage(REPAIR, Editor::repair)?;
-        // Without a result that answered no call, the messages around it may be one step, which stays or leaves as one.
+        // Removing an orphaned result can merge its neighbours into one step, which stays or leaves as one.
         let editor = &mut self.editor;
         editor.working.keep_recent(editor.context.pins, goal.target);
         self.stage(BY_HAND, Editor::drop_by_hand)?;
-        self.stage(PICTURES, Editor::shed_pictures)?;
-        self.stage(THINKING, Editor::entail)?;
+        self.stage(PICTURES, Editor::evict_excess_media)?;
+        self.stage(THINKING, Editor::restore_validity)?;
         // The strategies leave room for the memories and the state.
         let (before, target) = (self.editor.working.total, goal.target);
         let state = match self.editor.context.tells_state {
@@ -97,10 +97,10 @@ impl<'r> Runner<'r> {
         };
         goal.target = goal.target.saturating_sub(self.editor.memory_tokens(target) + state.tokens).max(1);
         self.stage(INSTRUCTIONS, |editor| editor.fit_instructions(goal.target))?;
-        if !self.aim(&mut goal)? {
+        if !self.set_reachable_target(&mut goal)? {
             return Ok(self.into_run());
         }
-        self.stage(OVERSIZE, |editor| editor.let_oversize_leave(goal.target))?;
+        self.stage(OVERSIZE, |editor| editor.evict_oversize(goal.target))?;
         let repaired = self.editor.working.clone();
         let stages = self.steps.len();
         for strategy in &chain.0 {
@@ -116,7 +116,7 @@ impl<'r> Runner<'r> {
         }
         if self.editor.working.total > goal.limit {
             // The least is known to fit: everything that may leave goes.
-            self.take_back(repaired.clone(), stages);
+            self.roll_back_to(repaired.clone(), stages);
             self.stage(FLOOR, |editor| editor.make_most_room(goal.limit))?;
         }
         let refills = self.editor.context.refill && self.editor.context.guards.on(Guard::Refill);
@@ -137,11 +137,11 @@ impl<'r> Runner<'r> {
         }
         let most = most.max(target.min(goal.limit)).min(before.saturating_sub(1));
         if !self.editor.context.memories.is_empty() {
-            self.stage(MEMORIES, |editor| editor.name_memories(most))?;
+            self.stage(MEMORIES, |editor| editor.append_memories(most))?;
         }
         if state.tokens > 0 {
             self.stage(STATE, |editor| {
-                editor.tell_state(&state, most);
+                editor.append_state(&state, most);
                 Ok(())
             })?;
         }
@@ -157,7 +157,7 @@ impl<'r> Runner<'r> {
 
     /// Drops what a person drops, makes the result valid and says what left: for a session that fits, where nothing else is
     /// to be done. Nothing is changed where nothing could be dropped.
-    pub(crate) fn run_by_hand(mut self, goal: &Goal) -> Result<Run, Refusal> {
+    pub(crate) fn run_by_hand(mut self, goal: &Goal) -> Result<ChainRun, EditRefusal> {
         let before = self.editor.working.clone();
         self.stage(REPAIR, Editor::repair)?;
         self.stage(BY_HAND, Editor::drop_by_hand)?;
@@ -173,7 +173,7 @@ impl<'r> Runner<'r> {
     }
 
     /// Gives back what the room up to `most` tokens holds, and reports how many units and texts that are.
-    fn refill(&mut self, before: &BeforeChain<'_>, most: Tokens) -> Result<(), Refusal> {
+    fn refill(&mut self, before: &BeforeChain<'_>, most: Tokens) -> Result<(), EditRefusal> {
         let clock = self.editor.context.clock;
         let started = clock.now();
         let mut step = new_step(REFILL, self.editor.working.total);
@@ -203,20 +203,20 @@ impl<'r> Runner<'r> {
     /// the target, or half of the room above the least where that is less. Going down to the least would lose
     /// everything and still miss the target. Example: with a limit of 1,000 tokens, a target of 400 and a least of 600,
     /// the new target is 600 + min(400 / 4, (1,000 - 600) / 2) = 700.
-    fn aim(&mut self, goal: &mut Goal) -> Result<bool, Refusal> {
+    fn set_reachable_target(&mut self, goal: &mut Goal) -> Result<bool, EditRefusal> {
         let editor = &mut self.editor;
         // The bound supposes that everything which may leave does: not every host can let it.
         let is_any = editor.working.host == HostChanges::Any;
-        if is_any && easily_reached(&editor.working, &editor.layout()) <= goal.target {
+        if is_any && quick_minimum(&editor.working, &editor.layout()) <= goal.target {
             return Ok(true);
         }
-        let mut least = editor.least(goal.limit)?;
-        if least.total > goal.target && editor.working.give_up_recent() {
+        let mut least = editor.minimum_view(goal.limit)?;
+        if least.total > goal.target && editor.working.unprotect_recent() {
             // The newest messages yield to the budget.
-            least = editor.least(goal.limit)?;
+            least = editor.minimum_view(goal.limit)?;
         }
         if least.total > goal.limit {
-            least = self.give_way(least, goal.limit)?;
+            least = self.yield_protected(least, goal.limit)?;
         }
         let editor = &mut self.editor;
         if least.total > goal.limit {
@@ -232,11 +232,11 @@ impl<'r> Runner<'r> {
 
     /// Makes room where what must stay, `least`, is over the limit: instructions yield, and where that is not enough, messages
     /// are cut; with these instructions stay after all, if the cut makes room for them too. Returns the least that can be reached then.
-    fn give_way(&mut self, mut least: WorkingView, limit: Tokens) -> Result<WorkingView, Refusal> {
+    fn yield_protected(&mut self, mut least: WorkingView, limit: Tokens) -> Result<WorkingView, EditRefusal> {
         let editor = &mut self.editor;
         let with_instructions = editor.working.clone();
-        if editor.working.give_up_instructions() {
-            least = editor.least(limit)?;
+        if editor.working.unprotect_instructions() {
+            least = editor.minimum_view(limit)?;
         }
         if least.total <= limit || editor.check_host(HostChange::Text).is_err() {
             return Ok(least);
@@ -255,14 +255,14 @@ impl<'r> Runner<'r> {
     }
 
     /// Asks one strategy until the goal is met or it makes no more progress.
-    pub(crate) async fn ask(&mut self, strategy: &dyn Strategy, goal: &mut Goal) -> Result<(), Refusal> {
+    pub(crate) async fn ask(&mut self, strategy: &dyn Strategy, goal: &mut Goal) -> Result<(), EditRefusal> {
         let context = self.editor.context;
         let started = context.clock.now();
         let first_edit = self.editor.working.edits.len();
         let mut step = new_step(strategy.meta().id, self.editor.working.total);
-        context.go_on()?;
+        context.check_cancelled()?;
         context.tell(Progress::Strategy { id: strategy.meta().id, tokens: self.editor.working.total });
-        let passes = if let Some(reason) = self.unfit(strategy, goal) {
+        let passes = if let Some(reason) = self.reason_to_skip(strategy, goal) {
             step.declined = Some(reason);
             0
         } else {
@@ -283,7 +283,7 @@ impl<'r> Runner<'r> {
                 true => Some(self.vectors(&layout, goal).await),
                 false => None,
             };
-            context.go_on()?;
+            context.check_cancelled()?;
             let planned = {
                 let mut view = self.editor.view(&layout);
                 if let Some(vectors) = vectors {
@@ -292,7 +292,7 @@ impl<'r> Runner<'r> {
                 guard::failure(context.guards, strategy, &view, goal)
             };
             // The answer of an interrupted strategy is not used.
-            context.go_on()?;
+            context.check_cancelled()?;
             let plan = match planned {
                 Ok(plan) => plan,
                 Err(error) => {
@@ -301,7 +301,7 @@ impl<'r> Runner<'r> {
                 }
             };
             let applied = self.apply(&layout, plan, goal, &mut step).await?;
-            self.editor.entail()?;
+            self.editor.restore_validity()?;
             if applied == 0 || self.editor.working.total >= goal.current {
                 break;
             }
@@ -315,7 +315,7 @@ impl<'r> Runner<'r> {
     }
 
     /// Returns why a strategy is not asked: it shortens texts, and the host takes no edited message.
-    fn unfit(&self, strategy: &dyn Strategy, goal: &Goal) -> Option<String> {
+    fn reason_to_skip(&self, strategy: &dyn Strategy, goal: &Goal) -> Option<String> {
         let cuts = strategy.meta().lossiness == Lossiness::Partial && !goal.host.takes_texts();
         cuts.then(|| format!("it shortens texts, and the host {}", goal.host.describe()))
     }
@@ -342,7 +342,7 @@ impl<'r> Runner<'r> {
     }
 
     /// Applies the edits of the plan of a `step` until the goal is met; returns how many were accepted.
-    async fn apply(&mut self, layout: &Layout, plan: Plan, goal: &Goal, step: &mut Step) -> Result<u32, Refusal> {
+    async fn apply(&mut self, layout: &Layout, plan: Plan, goal: &Goal, step: &mut Step) -> Result<u32, EditRefusal> {
         let context = self.editor.context;
         let wanted = wanted_summaries(&self.editor, layout, &plan);
         let mut written = write_summaries(context, wanted, &mut self.summarizer).await?;
@@ -352,7 +352,7 @@ impl<'r> Runner<'r> {
             if self.editor.working.total <= goal.target {
                 break;
             }
-            context.go_on()?;
+            context.check_cancelled()?;
             let text = written.remove(&number);
             match self.apply_edit(layout, &step.strategy, edit, text) {
                 Ok(_) => applied += 1,
@@ -373,8 +373,8 @@ impl<'r> Runner<'r> {
         layout: &Layout,
         strategy: &str,
         edit: Edit,
-        written: Option<Result<String, Refusal>>,
-    ) -> Result<Tokens, Refusal> {
+        written: Option<Result<String, EditRefusal>>,
+    ) -> Result<Tokens, EditRefusal> {
         let editor = &mut self.editor;
         match edit {
             Edit::Drop { units, reason } => {
@@ -386,12 +386,12 @@ impl<'r> Runner<'r> {
                 let (text, by_strategy) = match summary {
                     SummaryText::Ready(text) => (text, Some(strategy.to_owned())),
                     SummaryText::Request(request) => {
-                        let text = written.unwrap_or(Err(Refusal::Overlaps))?;
+                        let text = written.unwrap_or(Err(EditRefusal::Overlaps))?;
                         (bounded(editor.context, text, request.max_tokens), None)
                     }
                 };
                 if text.trim().is_empty() {
-                    return Err(Refusal::Summary("the text is empty".to_owned()));
+                    return Err(EditRefusal::Summary("the text is empty".to_owned()));
                 }
                 let (context, messages) = (editor.context, editor.covered_messages(&positions));
                 let write = |handle: &str| {
@@ -417,7 +417,11 @@ impl<'r> Runner<'r> {
     }
 
     /// Runs a stage of the engine, and reports it where it changed something.
-    fn stage(&mut self, name: &str, stage: impl FnOnce(&mut Editor<'r>) -> Result<(), Refusal>) -> Result<(), Refusal> {
+    fn stage(
+        &mut self,
+        name: &str,
+        stage: impl FnOnce(&mut Editor<'r>) -> Result<(), EditRefusal>,
+    ) -> Result<(), EditRefusal> {
         let clock = self.editor.context.clock;
         let started = clock.now();
         let working = &self.editor.working;
@@ -435,7 +439,7 @@ impl<'r> Runner<'r> {
     }
 
     /// Restores `before`: the work of the steps behind the first `stages` is undone, and their reports state it.
-    fn take_back(&mut self, before: WorkingView, stages: usize) {
+    fn roll_back_to(&mut self, before: WorkingView, stages: usize) {
         self.editor.working = before;
         self.summaries.clear();
         for step in self.steps.iter_mut().skip(stages).filter(|step| step.edits > 0) {

@@ -242,9 +242,12 @@ mod tests {
             let mut epoch = Epoch::recorded(Trigger::Manual, [], Vec::new());
             epoch.choice = Some(Choice { detected: "code".into(), confidence: 0.9, chosen: "code".into() });
             let verdict = Verdict { kind: TaskKind::Analysis, confidence, evidence: vec!["all reads".to_owned()] };
-            let told = SelectSettings::default().choose(&[epoch], verdict).verdict;
-            assert_eq!((told.kind, told.confidence, told.evidence[1].as_str()), (TaskKind::Code, 0.9, "all reads"));
-            assert_eq!(told.evidence[0], expect);
+            let verdict = SelectSettings::default().choose(&[epoch], verdict).verdict;
+            assert_eq!(
+                (verdict.kind, verdict.confidence, verdict.evidence[1].as_str()),
+                (TaskKind::Code, 0.9, "all reads")
+            );
+            assert_eq!(verdict.evidence[0], expect);
         };
         check(
             0.8,

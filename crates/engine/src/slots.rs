@@ -28,7 +28,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     /// Ends a pass: removed slots leave, and new ones take their places. Linear, but for sorting the new ones.
-    pub(crate) fn settle(&mut self, incoming: Vec<Slot>) {
+    pub(crate) fn end_pass(&mut self, incoming: Vec<Slot>) {
         let gone = std::mem::take(&mut self.gone);
         retain(&mut self.entries, &gone);
         retain(&mut self.tokens, &gone);

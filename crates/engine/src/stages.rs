@@ -10,8 +10,8 @@ use epitome_strategy::{HostChanges, Protection};
 
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor};
-use crate::guard::{self, Guard, HostChange, Refusal};
-use crate::ledger::says_nothing;
+use crate::guard::{self, EditRefusal, Guard, HostChange};
+use crate::ledger::is_blank;
 use crate::wording;
 
 pub(crate) const REPAIR: &str = "repair";
@@ -30,7 +30,7 @@ impl Editor<'_> {
     /// A result whose call is there was given its call's id when it came into the session.
     ///
     /// Establishes the pairing invariant, which edits of whole units then cannot break. Linear.
-    pub(crate) fn repair(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn repair(&mut self) -> Result<(), EditRefusal> {
         // Half of a repair would be none: a host that cannot make every change keeps what it has.
         if !self.context.guards.on(Guard::Pairing) || self.check_host(HostChange::Addition).is_err() {
             return Ok(());
@@ -49,7 +49,7 @@ impl Editor<'_> {
                 let caller = &entries[unit.entries.start];
                 let results = missing_results(entries, unit, self.context);
                 dead.push((caller.position, caller.message.id.to_string(), results));
-            } else if unit.entries.len() == 1 && says_nothing(&entries[unit.entries.start].message) {
+            } else if unit.entries.len() == 1 && is_blank(&entries[unit.entries.start].message) {
                 empty.extend(unit.entries.clone());
             }
         }
@@ -71,7 +71,7 @@ impl Editor<'_> {
                 self.write(REPAIR, position, message, reason);
             }
         }
-        self.working.settle();
+        self.working.end_pass();
         Ok(())
     }
 
@@ -82,8 +82,8 @@ impl Editor<'_> {
     /// with all its messages untouched, or leaves whole; only the newest step keeps its own, because the provider wants it
     /// to answer the results behind it. A host that limits the changes keeps all thinking where it is: it leaves out what
     /// its provider refuses when it renders the messages. Linear in the view.
-    pub(crate) fn entail(&mut self) -> Result<(), Refusal> {
-        self.working.settle();
+    pub(crate) fn restore_validity(&mut self) -> Result<(), EditRefusal> {
+        self.working.end_pass();
         if self.working.is_untouched() {
             return Ok(());
         }
@@ -96,7 +96,7 @@ impl Editor<'_> {
             let position = Position::before(self.working.entries()[first].position, self.context.epoch, sequence);
             let reason = Reason::new("opening", "the conversation would start with the model");
             self.write(REPAIR, position, message, reason);
-            self.working.settle();
+            self.working.end_pass();
         }
         if self.context.guards.on(Guard::Thinking)
             && (self.working.host == HostChanges::Any || !self.context.guards.on(Guard::Host))
@@ -108,7 +108,7 @@ impl Editor<'_> {
     }
 
     /// Takes the signed thinking out of every loop at or behind the message at `first`, which is the first change. Linear.
-    pub(crate) fn strip_thinking_behind(&mut self, first: usize) -> Result<(), Refusal> {
+    pub(crate) fn strip_thinking_behind(&mut self, first: usize) -> Result<(), EditRefusal> {
         let layout = self.layout();
         let unit = layout.units.partition_point(|unit| unit.entries.end <= first);
         // Back to the start of the loop that holds the first change.
@@ -138,7 +138,7 @@ impl Editor<'_> {
                         self.strip(edit, |_| None)?;
                     }
                 }
-                if unit.entries.len() == 1 && says_nothing(&self.working.entries()[position].message) {
+                if unit.entries.len() == 1 && is_blank(&self.working.entries()[position].message) {
                     emptied.push(position);
                 }
             }
@@ -146,7 +146,7 @@ impl Editor<'_> {
         if !emptied.is_empty() {
             let reason = Reason::new(EMPTY, "nothing is left of it without its thinking");
             self.drop_messages(THINKING, &emptied, reason)?;
-            self.working.settle();
+            self.working.end_pass();
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::editor::Editor;
 
 pub(crate) const STATE: &str = "state";
 
-/// The state takes at most one in so many tokens of the target.
+/// The largest share of the target, as a divisor, that the state may take.
 const PART: Tokens = 33;
 
 /// Tokens that it may take of any target: what runs is lost for good where its id is.
@@ -48,8 +48,8 @@ impl StateLines {
 impl Editor<'_> {
     /// Puts the state behind the last text of this compaction that has room for it, while the view takes no more than `most`
     /// tokens and the text saves some. Where no text was written, the messages themselves tell.
-    pub(crate) fn tell_state(&mut self, state: &StateLines, most: Tokens) {
-        self.working.settle();
+    pub(crate) fn append_state(&mut self, state: &StateLines, most: Tokens) {
+        self.working.end_pass();
         for (index, _) in self.own_texts().into_iter().rev() {
             if self.append(index, &state.lines, section(self.context.language), most).is_some() {
                 return;

@@ -15,7 +15,7 @@ pub enum Status {
     /// The session was compacted and fits, but of five or more things that [`Quality`](crate::Quality) counts (strings, instructions,
     /// conclusions, lines of summaries, files, typed messages of 10 characters or more) nothing is left, or less than a
     /// fiftieth of their weight. The next turn has no base.
-    Hollow,
+    NearEmpty,
     /// What must stay is larger than the limit: the session is untouched.
     Infeasible,
     /// No chain kept what the configuration asks for, and [`OnLoss::RollBack`](crate::OnLoss) applies; or a person named a
@@ -28,7 +28,7 @@ named! {
     Status {
         NoChange = "no-change",
         Compacted = "compacted",
-        Hollow = "hollow",
+        NearEmpty = "near-empty",
         Infeasible = "infeasible",
         RolledBack = "rolled-back",
     }
@@ -38,7 +38,7 @@ impl Status {
     /// Whether a compaction was made and the session changed.
     pub fn is_compaction(self) -> bool {
         match self {
-            Self::Compacted | Self::Hollow => true,
+            Self::Compacted | Self::NearEmpty => true,
             Self::NoChange | Self::Infeasible | Self::RolledBack => false,
         }
     }

@@ -11,14 +11,14 @@ use futures_util::future::join_all;
 use crate::block_on::without_panic;
 use crate::context::Context;
 use crate::editor::Editor;
-use crate::guard::Refusal;
+use crate::guard::EditRefusal;
 use crate::observe::Progress;
 use crate::report::SummarizerReport;
 use crate::request::WithoutSummary;
 use crate::working::Layout;
 
 /// The outcome of each summary request of a plan, by the number of its edit.
-pub(crate) type WrittenSummaries = HashMap<usize, Result<String, Refusal>>;
+pub(crate) type WrittenSummaries = HashMap<usize, Result<String, EditRefusal>>;
 
 /// A summary that a plan asks for.
 pub(crate) struct RequestedSummary<'p> {
@@ -91,12 +91,12 @@ pub(crate) async fn write_summaries(
     context: &Context<'_>,
     wanted: Vec<RequestedSummary<'_>>,
     bill: &mut SummarizerReport,
-) -> Result<WrittenSummaries, Refusal> {
+) -> Result<WrittenSummaries, EditRefusal> {
     if wanted.is_empty() {
         return Ok(WrittenSummaries::new());
     }
     let Some(summarizer) = context.summarizer else {
-        let refused = || Err(Refusal::Summary("summaries are switched off".to_owned()));
+        let refused = || Err(EditRefusal::Summary("summaries are switched off".to_owned()));
         return Ok(wanted.into_iter().map(|wanted| (wanted.edit, refused())).collect());
     };
     let messages = wanted.iter().map(|wanted| wanted.replaced).sum();
@@ -125,10 +125,10 @@ pub(crate) async fn write_summaries(
         }
         let text = match outcome {
             Ok(summary) => Ok(bill.pay(summary)),
-            Err(error) if context.without_summary == WithoutSummary::Stop => return Err(Refusal::Stopped(error)),
+            Err(error) if context.without_summary == WithoutSummary::Stop => return Err(EditRefusal::Stopped(error)),
             Err(error) => {
                 bill.problem.get_or_insert_with(|| error.to_string());
-                Err(Refusal::Summary(error.to_string()))
+                Err(EditRefusal::Summary(error.to_string()))
             }
         };
         all.insert(*edit, text);

@@ -5,13 +5,13 @@ use rayon::prelude::*;
 
 use crate::archive::MemoryArchive;
 use crate::block_on::block_on;
-use crate::guard::Refusal;
+use crate::guard::EditRefusal;
 use crate::quality::{Attempt, Judge};
 use crate::request::Chain;
-use crate::run::Runner;
+use crate::run::ChainRunner;
 
 /// The tournament: every candidate is tried, in parallel, and the one that keeps most wins.
-pub(crate) fn tournament(judge: &Judge<'_>, candidates: Vec<Chain>, goal: &Goal) -> Result<Attempt, Refusal> {
+pub(crate) fn tournament(judge: &Judge<'_>, candidates: Vec<Chain>, goal: &Goal) -> Result<Attempt, EditRefusal> {
     let attempt = |chain: Chain| {
         let attempt = block_on(attempt(judge, &chain, goal));
         (chain, attempt)
@@ -27,9 +27,9 @@ pub(crate) async fn one_or_retries(
     chain: Chain,
     candidates: Vec<Chain>,
     goal: &Goal,
-) -> Result<Attempt, Refusal> {
-    if !judge.least.retries() {
-        let run = Runner::new(judge.start.clone(), judge.context, archive).run(&chain, goal.clone()).await?;
+) -> Result<Attempt, EditRefusal> {
+    if !judge.min_quality.retries() {
+        let run = ChainRunner::new(judge.start.clone(), judge.context, archive).run(&chain, goal.clone()).await?;
         return Ok(judge.attempt(&chain, run, None));
     }
     let others = candidates.into_iter().filter(|other| other.ids() != chain.ids()).collect::<Vec<_>>();
@@ -49,8 +49,8 @@ pub(crate) async fn one_or_retries(
 }
 
 /// Runs one chain into an archive of its own.
-async fn attempt(judge: &Judge<'_>, chain: &Chain, goal: &Goal) -> Result<Attempt, Refusal> {
+async fn attempt(judge: &Judge<'_>, chain: &Chain, goal: &Goal) -> Result<Attempt, EditRefusal> {
     let mut archived = MemoryArchive::new();
-    let run = Runner::new(judge.start.clone(), judge.context, &mut archived).run(chain, goal.clone()).await?;
+    let run = ChainRunner::new(judge.start.clone(), judge.context, &mut archived).run(chain, goal.clone()).await?;
     Ok(judge.attempt(chain, run, Some(archived)))
 }

@@ -79,12 +79,12 @@ impl Watch {
     }
 
     /// Goes by a session to which nothing more is added: a compaction reaches the budget's target as it is.
-    pub fn end(&mut self) {
+    pub fn mark_ended(&mut self) {
         self.ends = true;
     }
 
     /// Returns a watch with the same triggers over a session that begins now.
-    pub fn restart(&self) -> Self {
+    pub fn for_new_session(&self) -> Self {
         Self::new(self.triggers.clone())
     }
 
@@ -106,7 +106,7 @@ impl Watch {
     ///
     /// Invariant (progress): a compaction, or the attempt at one, does not lead to the next by itself. Thresholds wait
     /// until half of the room up to the hard one is used and until another compaction is
-    /// [worth making](Self::worthwhile). Rounds and the model's marker count from the compaction on. After an attempt
+    /// [worth making](Self::min_saving). Rounds and the model's marker count from the compaction on. After an attempt
     /// that failed the view has to grow first, or the urgency has to rise. Until then there is no trigger, and the
     /// urgency is reported as it is. Where half of the room for the answer is used up, nothing waits.
     pub fn check(&self, budget: &Budget, current: Tokens, after: Option<Tokens>) -> Check {
@@ -114,17 +114,17 @@ impl Watch {
     }
 
     /// Returns the same of a session with `current` tokens: where it is over a limit of the provider's beside tokens, see
-    /// [`Session::excess`], the provider refuses it whatever its tokens are; below the hard threshold a compaction
+    /// [`Session::exceeded_limit`], the provider refuses it whatever its tokens are; below the hard threshold a compaction
     /// waits for the end of a piece of work. Linear in the newest answer and its results.
     pub fn check_session(&self, budget: &Budget, current: Tokens, session: &Session) -> Check {
-        let check = self.check_with(budget, current, session.newest_tokens_after(), session.excess());
+        let check = self.check_with(budget, current, session.newest_tokens_after(), session.exceeded_limit());
         let log = || session.log().iter().map(|message| &**message);
         self.at_boundary(budget, check, || Boundary::newest(log()).is_some())
     }
 
     /// Returns a check of a conversation whose messages are not at hand, as [`check_session`](Self::check_session) has it.
     /// `is_at_boundary` is asked where that matters: whether the newest messages end a piece of work.
-    pub fn check_waiting(
+    pub fn check_with_boundary(
         &self,
         budget: &Budget,
         current: Tokens,
@@ -174,9 +174,9 @@ impl Watch {
             .is_some_and(|(tokens, urgency)| current < tokens.saturating_add(patience) && check.urgency <= urgency);
         let by_threshold = matches!(check.trigger, Some(Trigger::Soft | Trigger::RemainingShare | Trigger::Hard));
         let saves = current.saturating_sub(self.stays.unwrap_or(0));
-        let is_vain =
-            self.stays.is_some() && check.over.is_none() && by_threshold && saves < self.worthwhile(budget, current);
-        if has_failed || is_vain {
+        let saves_too_little =
+            self.stays.is_some() && check.over.is_none() && by_threshold && saves < self.min_saving(budget, current);
+        if has_failed || saves_too_little {
             check.trigger = None;
         }
         check.should_compact = check.trigger.is_some();
@@ -215,7 +215,7 @@ impl Watch {
     /// breaking the provider's prompt cache, and a model's summary: half of the configured distance from the threshold
     /// to the target, and below the hard threshold also what pays for the cache. 0 where half of the
     /// room for the answer is used up, because the session cannot continue without a compaction. Constant time.
-    pub fn worthwhile(&self, budget: &Budget, current: Tokens) -> Tokens {
+    pub fn min_saving(&self, budget: &Budget, current: Tokens) -> Tokens {
         let usable = budget.usable();
         if current >= usable.saturating_add(budget.reserve_output / 2) {
             return 0;
@@ -239,7 +239,7 @@ impl Watch {
     }
 
     /// Records a compaction, or the attempt at one.
-    pub fn compacted(&mut self, report: &Report) {
+    pub fn record_compaction(&mut self, report: &Report) {
         (self.rounds, self.asked) = (0, false);
         let (urgency, is_automatic) = match report.trigger {
             Trigger::Soft | Trigger::RemainingShare | Trigger::Rounds | Trigger::Marker => (Urgency::Soft, true),
@@ -262,20 +262,20 @@ impl Watch {
     }
 
     /// Records the newest compaction of a session that is read again: an automatic one left `after` tokens.
-    pub fn resumed(&mut self, trigger: Trigger, after: Tokens) {
+    pub fn record_resumed(&mut self, trigger: Trigger, after: Tokens) {
         let is_asked = matches!(trigger, Trigger::Manual | Trigger::Overflow | Trigger::Recorded);
         let is_automatic = trigger.is_compaction() && !is_asked;
         self.stays = is_automatic.then_some(after);
     }
 
     /// Forgets the last attempt that failed, because its cause is said to be over.
-    pub fn try_again(&mut self) {
+    pub fn forget_failure(&mut self) {
         (self.failed, self.stays) = (None, None);
     }
 
     /// Continues with other triggers, and with a counter that finds `after` tokens in the view instead of `before`.
     /// Failed, refused and undone attempts stay recorded.
-    pub fn resettle(&mut self, triggers: Triggers, before: Tokens, after: Tokens) {
+    pub fn reconfigure(&mut self, triggers: Triggers, before: Tokens, after: Tokens) {
         self.triggers = triggers;
         let known = self.failed.iter_mut().map(|(tokens, _)| tokens).chain(&mut self.stays);
         known.for_each(|tokens| *tokens = tokens.saturating_add(after).saturating_sub(before));
@@ -373,16 +373,16 @@ mod tests {
             }
             watch.clone()
         };
-        assert_eq!(answered(7).worthwhile(&budget(), 800), 150, "too few requests to tell");
+        assert_eq!(answered(7).min_saving(&budget(), 800), 150, "too few requests to tell");
         // 9 requests that read 449 tokens less pay for 351 that are written anew.
-        assert_eq!(answered(2).worthwhile(&budget(), 800), 448);
-        assert_eq!(answered(40).worthwhile(&budget(), 800), 152);
-        assert_eq!(answered(40).worthwhile(&budget(), 800), 150);
+        assert_eq!(answered(2).min_saving(&budget(), 800), 448);
+        assert_eq!(answered(40).min_saving(&budget(), 800), 152);
+        assert_eq!(answered(40).min_saving(&budget(), 800), 150);
         let mut watch = answered(0);
         watch.requests = 9;
-        assert_eq!(watch.worthwhile(&budget(), 950), 150, "nothing waits from the hard threshold on");
-        watch.end();
-        assert_eq!(watch.worthwhile(&budget(), 800), 150, "nothing more comes");
+        assert_eq!(watch.min_saving(&budget(), 950), 150, "nothing waits from the hard threshold on");
+        watch.mark_ended();
+        assert_eq!(watch.min_saving(&budget(), 800), 150, "nothing more comes");
     }
 
     #[test]
@@ -395,7 +395,7 @@ mod tests {
                 session.push(said(Role::Assistant, "It is mended."));
             }
             if ends {
-                watch.end();
+                watch.mark_ended();
             }
             let check = watch.check_session(&budget(), current, &session);
             assert_eq!((check.trigger, check.waits), expect, "{current}");
@@ -416,30 +416,30 @@ mod tests {
         // Half of the way from 800 to 500.
         let watch = Watch::new(Triggers::default());
         let answering = Budget { window: 1_200, reserve_output: 200, ..budget() };
-        assert_eq!(watch.worthwhile(&answering, 1_099), 150);
-        assert_eq!(watch.worthwhile(&answering, 1_100), 0, "half of the answer's room is used up");
+        assert_eq!(watch.min_saving(&answering, 1_099), 150);
+        assert_eq!(watch.min_saving(&answering, 1_100), 0, "half of the answer's room is used up");
         let lower = |triggers: Triggers| (Watch::new(triggers.clone()).target(&budget()), Watch::new(triggers));
         let (target, by_tokens) = lower(Triggers { tokens: 400, ..Triggers::default() });
         assert_eq!(
-            (target, by_tokens.worthwhile(&budget(), 400)),
+            (target, by_tokens.min_saving(&budget(), 400)),
             (250, 75),
             "the target gives way to a threshold below it"
         );
         let mut ends = Watch::new(Triggers { tokens: 400, ..Triggers::default() });
-        ends.end();
+        ends.mark_ended();
         assert_eq!(ends.target(&budget()), 500, "nothing more comes");
         let mut resumed = Watch::new(Triggers::default());
-        resumed.resumed(Trigger::Soft, 850);
+        resumed.record_resumed(Trigger::Soft, 850);
         let due = |watch: &Watch, current| watch.check(&answering, current, Some(850)).trigger;
         assert_eq!((due(&resumed, 999), due(&resumed, 1_000)), (None, Some(Trigger::Hard)));
         assert_eq!(due(&Watch::new(Triggers::default()), 960), Some(Trigger::Hard));
-        resumed.resumed(Trigger::Soft, 1_050);
+        resumed.record_resumed(Trigger::Soft, 1_050);
         assert_eq!(
             (due(&resumed, 1_099), due(&resumed, 1_100)),
             (None, Some(Trigger::Hard)),
             "it cannot go on without"
         );
-        resumed.resumed(Trigger::Manual, 850);
+        resumed.record_resumed(Trigger::Manual, 850);
         assert_eq!(
             due(&resumed, 960),
             Some(Trigger::Hard),

@@ -10,7 +10,7 @@ use epitome_session::{
 use epitome_strategy::{BlockRef, EntryTokens, HostChanges, Protection, Tokens, View};
 
 use crate::context::Context;
-use crate::guard::{self, Guard, Guards, HostChange, Refusal};
+use crate::guard::{self, EditRefusal, Guard, Guards, HostChange};
 use crate::ledger::is_sent;
 use crate::loaded::Loaded;
 use crate::protect::{is_pinned, protect_for, protections, share_row};
@@ -178,7 +178,7 @@ impl WorkingView {
     }
 
     /// Ends the protection of the newest messages; returns whether any were protected.
-    pub(crate) fn give_up_recent(&mut self) -> bool {
+    pub(crate) fn unprotect_recent(&mut self) -> bool {
         self.recent_from.take().is_some()
     }
 
@@ -188,12 +188,12 @@ impl WorkingView {
     }
 
     /// Ends the protection of instructions; returns whether any were protected.
-    pub(crate) fn give_up_instructions(&mut self) -> bool {
+    pub(crate) fn unprotect_instructions(&mut self) -> bool {
         !std::mem::take(&mut self.loaded).is_empty()
     }
 
     /// Ends the protection of the instructions of some entries.
-    pub(crate) fn give_up_instructions_of(&mut self, keys: &[EntryKey]) {
+    pub(crate) fn unprotect_instructions_of(&mut self, keys: &[EntryKey]) {
         if !keys.is_empty() {
             Arc::make_mut(&mut self.loaded).remove(keys);
         }
@@ -235,11 +235,11 @@ impl WorkingView {
     }
 
     /// Returns the positions of the messages of `wanted` units, if all of them may leave.
-    pub(crate) fn leaving(&self, guards: Guards, layout: &Layout, wanted: &[u32]) -> Result<Vec<usize>, Refusal> {
+    pub(crate) fn leaving(&self, guards: Guards, layout: &Layout, wanted: &[u32]) -> Result<Vec<usize>, EditRefusal> {
         let mut positions = Vec::new();
         let mut seen = HashSet::new();
         for index in wanted {
-            let unit = layout.units.get(*index as usize).ok_or(Refusal::NotThere)?;
+            let unit = layout.units.get(*index as usize).ok_or(EditRefusal::NotThere)?;
             check_protection(guards, layout.protections[*index as usize], true)?;
             if guards.on(Guard::Conservation) {
                 let gone = unit.entries.clone().any(|position| self.slots.gone[position]);
@@ -248,7 +248,7 @@ impl WorkingView {
             positions.extend(unit.entries.clone());
         }
         positions.sort_unstable();
-        if positions.is_empty() { Err(Refusal::NotThere) } else { Ok(positions) }
+        if positions.is_empty() { Err(EditRefusal::NotThere) } else { Ok(positions) }
     }
 
     /// Returns the messages at `positions` as they were recorded: a summary is written from the originals and not from
@@ -263,7 +263,7 @@ impl WorkingView {
     }
 
     /// Refuses `positions` between which a message stays or has come in, unless the guard is off.
-    pub(crate) fn check_order(&self, guards: Guards, positions: &[usize]) -> Result<(), Refusal> {
+    pub(crate) fn check_order(&self, guards: Guards, positions: &[usize]) -> Result<(), EditRefusal> {
         if !guards.on(Guard::Order) {
             return Ok(());
         }
@@ -312,7 +312,7 @@ impl WorkingView {
     }
 
     /// Shows a message that had left, from the end of the pass on.
-    pub(crate) fn bring_back(&mut self, slot: Slot) {
+    pub(crate) fn restore(&mut self, slot: Slot) {
         self.removed.remove(&slot.entry.key);
         self.total += slot.tokens.total;
         self.incoming.push(slot);
@@ -439,10 +439,10 @@ impl WorkingView {
     }
 
     /// Returns the block at `at`, if it may be edited and no edit of this pass changed it.
-    pub(crate) fn editable(&self, guards: Guards, layout: &Layout, at: BlockRef) -> Result<&Block, Refusal> {
+    pub(crate) fn editable(&self, guards: Guards, layout: &Layout, at: BlockRef) -> Result<&Block, EditRefusal> {
         let position = at.message as usize;
-        let entry = self.entries().get(position).ok_or(Refusal::NotThere)?;
-        let block = entry.message.blocks.get(at.block as usize).ok_or(Refusal::NotThere)?;
+        let entry = self.entries().get(position).ok_or(EditRefusal::NotThere)?;
+        let block = entry.message.blocks.get(at.block as usize).ok_or(EditRefusal::NotThere)?;
         let unit = layout.units.partition_point(|unit| unit.entries.end <= position);
         check_protection(guards, layout.protections[unit], false)?;
         if guards.on(Guard::Conservation) {
@@ -452,8 +452,8 @@ impl WorkingView {
     }
 
     /// Ends a pass: marked messages leave, and new ones take their places. Linear in the view.
-    pub(crate) fn settle(&mut self) {
-        self.slots.settle(std::mem::take(&mut self.incoming));
+    pub(crate) fn end_pass(&mut self) {
+        self.slots.end_pass(std::mem::take(&mut self.incoming));
         self.touched.clear();
     }
 
@@ -482,7 +482,7 @@ pub(crate) fn joints(message: &Message) -> Tokens {
 }
 
 /// Refuses an edit of a unit that is open or protected, unless those guards are off.
-fn check_protection(guards: Guards, protection: Protection, leaves: bool) -> Result<(), Refusal> {
+fn check_protection(guards: Guards, protection: Protection, leaves: bool) -> Result<(), EditRefusal> {
     if guards.on(Guard::OpenCalls) {
         guard::open_calls(protection)?;
     }

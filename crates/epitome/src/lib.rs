@@ -84,10 +84,10 @@ use epitome_config::OnProgress;
 
 /// The engine that a configuration describes, with the summarizer that it asks for.
 pub fn engine_of(runtime: &Runtime) -> Engine {
-    engine_watched(runtime, None)
+    engine_with_progress(runtime, None)
 }
 
 /// The same; `progress` receives how far a model's summary is.
-pub fn engine_watched(runtime: &Runtime, progress: Option<OnProgress>) -> Engine {
+pub fn engine_with_progress(runtime: &Runtime, progress: Option<OnProgress>) -> Engine {
     runtime.engine(Arc::clone(&runtime.counter), runtime.make_summarizer(progress))
 }

@@ -41,18 +41,18 @@ impl Branches {
         place
     }
 
-    /// The conversation goes on at `place`, which lies on the live branch.
+    /// The conversation continues at `place`, which lies on the live branch.
     pub(crate) fn advance(&mut self, place: Place) {
         self.tip = Some(place);
     }
 
-    /// Whether a message behind `parent` goes on from the live branch. Linear in the places between the two.
-    pub(crate) fn goes_on(&self, parent: Option<Place>) -> bool {
+    /// Whether a message behind `parent` continues the live branch. Linear in the places between the two.
+    pub(crate) fn continues_live_branch(&self, parent: Option<Place>) -> bool {
         self.tip.is_none() || self.way_from(parent).any(|place| Some(place) == self.tip)
     }
 
     /// The place that a record behind `named` follows. An agent at work does not see a compaction that we wrote meanwhile, and
-    /// goes on from what is newest for it: nobody went back.
+    /// continues what is newest for it: nobody went back.
     pub(crate) fn followed(&self, named: Place) -> Option<Place> {
         if Some(named) == self.bypass { self.tip } else { Some(named) }
     }
@@ -78,7 +78,12 @@ impl Branches {
     /// Goes to `place`, that of a record which does not go on from the live branch: what is not on the way to it leaves the
     /// view. `place_of` says where each message was said; one without a place belongs to every branch, and behind a compaction of
     /// ours the place of its copy counts. Linear in the session.
-    pub(crate) fn go_to(&mut self, place: Place, session: &mut Session, place_of: impl Fn(&Message) -> Option<Place>) {
+    pub(crate) fn move_to(
+        &mut self,
+        place: Place,
+        session: &mut Session,
+        place_of: impl Fn(&Message) -> Option<Place>,
+    ) {
         self.note_epochs(session);
         let way: HashSet<Place> = self.way_from(Some(place)).collect();
         let is_on_way = |at: Option<Place>| at.is_none_or(|at| way.contains(&at));
@@ -100,7 +105,7 @@ impl Branches {
                 false => !epoch.undone && self.left.insert(epoch.id),
             };
         }
-        session.go_to(|epoch| holds[epoch.id as usize], |index| on_way[index as usize]);
+        session.switch_branch(|epoch| holds[epoch.id as usize], |index| on_way[index as usize]);
         // What was left is taken back for those who go on from here, and only for them.
         self.tip = Some(place);
         self.note_epochs(session);

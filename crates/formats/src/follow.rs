@@ -41,8 +41,8 @@ impl Follower {
         Some(Self { reader, position: 0, lines: 0 })
     }
 
-    /// A follower at the end of a file that was read, also along what that goes on from in other files (see
-    /// [`read_along`](crate::read_along)). `None` for formats whose files are not appended to line by line.
+    /// A follower at the end of a file that was read, also along what that continues in other files (see
+    /// [`read_with_inherited`](crate::read_with_inherited)). `None` for formats whose files are not appended to line by line.
     pub fn behind(loaded: &LoadedFile) -> Option<Self> {
         let mut follower = Self::new(loaded.format)?;
         follower.read_lines(&loaded.bytes, loaded.inherited.as_ref().ok().and_then(Option::as_ref));

@@ -1,4 +1,4 @@
-//! What a file goes on from in other files of its agent: how they are named and found, and the records that are read along.
+//! The history that a file inherits from other files of its agent: how they are named and found, and their records.
 
 use std::io;
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub struct FileName<'a> {
 /// Gives the content of a file, or why that is not there: [`NotFound`](std::io::ErrorKind::NotFound) where there is no such file.
 pub type FindFile<'a> = &'a dyn Fn(&FileName<'_>) -> io::Result<Vec<u8>>;
 
-/// The records of other files that a file goes on from.
+/// The records of other files that a file continues.
 #[derive(Debug)]
 pub(crate) struct Inherited {
     /// The records, as text.
@@ -39,7 +39,7 @@ impl Inherited {
         self.places.push((byte, first..self.records.len()));
     }
 
-    /// Whether the file goes on from no other.
+    /// Whether the file continues no other.
     pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }

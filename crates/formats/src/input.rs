@@ -172,7 +172,7 @@ pub(crate) struct Probe<'a> {
     pub side_chains: bool,
     /// Whether each message of a provider's form has to be one.
     pub checked: bool,
-    /// The records of other files that the input goes on from, or why they are not there.
+    /// The records of other files that the input continues, or why they are not there.
     pub inherited: Result<Option<&'a Inherited>, &'a str>,
 }
 

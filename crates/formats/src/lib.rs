@@ -68,7 +68,7 @@ pub use inherited::{FileName, FindFile};
 pub use loaded::{LoadedFile, LoadedSession};
 pub use message::{read_message, write_messages};
 pub use model::{RecordedModel, recorded_model};
-pub use read::{MAX_DECOMPRESSED, ReadOptions, read, read_along, request_limits};
+pub use read::{MAX_DECOMPRESSED, ReadOptions, read, read_with_inherited, request_limits};
 pub use render::{RenderedRequest, Source, carries_reasoning, render};
 pub use validate::{Violation, validate};
 pub use write::{

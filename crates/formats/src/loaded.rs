@@ -22,7 +22,7 @@ pub struct LoadedFile {
     pub bytes: Arc<[u8]>,
     /// Whether the input was compressed.
     pub gzip: bool,
-    /// The records of other files that the content goes on from, or why they are not there.
+    /// The records of other files that the content continues, or why they are not there.
     pub(crate) inherited: Result<Option<Inherited>, String>,
     /// Whether the content is one JSON document.
     pub(crate) is_document: bool,
@@ -48,7 +48,7 @@ pub struct LoadedSession {
     /// The session.
     pub session: Session,
     /// The bytes of the file's records: [`Message::records`](epitome_session::Message::records) are positions here. Empty
-    /// for formats that are not written back. Records of another file (see [`read_along`](crate::read_along)) are behind its end.
+    /// for formats that are not written back. Records of another file (see [`read_with_inherited`](crate::read_with_inherited)) are behind its end.
     pub records: Vec<Range<usize>>,
     /// The model that a request asks for; `None` where it names none, and for files of agents.
     pub model: Option<String>,

@@ -8,7 +8,7 @@ use epitome_wire::Limits;
 use serde_json::Value;
 
 use crate::Wire;
-use crate::codex::along::inherited_records;
+use crate::codex::inherited_rollouts::inherited_records;
 use crate::error::{ReadError, Warning};
 use crate::foreign::foreign_agent;
 use crate::format::{Format, usual_model};
@@ -47,13 +47,17 @@ pub struct ReadOptions {
 /// Errors where compressed input holds more than [`MAX_DECOMPRESSED`], or more members than [`MAX_MEMBERS`](crate::MAX_MEMBERS); plain input may be as large as memory allows.
 /// Damaged lines of JSON-lines formats are passed over with a [`Warning`], unless [`ReadOptions::strict`] is set.
 pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadError> {
-    read_along(bytes, options, None)
+    read_with_inherited(bytes, options, None)
 }
 
-/// The same with the records that a session goes on from in other files of its agent: a fork or a revert of Codex, whose head
+/// The same with the records that a session continues in other files of its agent: a fork or a revert of Codex, whose head
 /// names the rollout, and a rollout in segments. `find` gives their content. Where one is not there whole, a [`Warning`] says
 /// which and why, and nothing is written into the file.
-pub fn read_along(bytes: Vec<u8>, options: ReadOptions, find: Option<FindFile<'_>>) -> Result<LoadedFile, ReadError> {
+pub fn read_with_inherited(
+    bytes: Vec<u8>,
+    options: ReadOptions,
+    find: Option<FindFile<'_>>,
+) -> Result<LoadedFile, ReadError> {
     let gzip = bytes.starts_with(&[0x1f, 0x8b]);
     let mut bytes = if gzip { decompress(&bytes, MAX_DECOMPRESSED)? } else { bytes };
     if bytes.starts_with(b"\xef\xbb\xbf") {
@@ -185,7 +189,7 @@ fn wrong_list(probe: &Probe<'_>) -> Option<ReadError> {
 
 /// The error for input that no reader accepts.
 fn unrecognised_error(probe: &Probe<'_>, not_read: Option<String>) -> ReadError {
-    let hollow = |value: &Value| match value {
+    let is_empty_list = |value: &Value| match value {
         Value::Array(items) => items.is_empty(),
         other => {
             ["messages", "conversation", "input"].iter().any(|key| other[*key].as_array().is_some_and(Vec::is_empty))
@@ -193,9 +197,10 @@ fn unrecognised_error(probe: &Probe<'_>, not_read: Option<String>) -> ReadError 
     };
     let empty = match &probe.shape {
         Shape::Document(_) => {
-            hollow(&probe.document) || probe.document.as_array().is_some_and(|items| items.iter().all(hollow))
+            is_empty_list(&probe.document)
+                || probe.document.as_array().is_some_and(|items| items.iter().all(is_empty_list))
         }
-        Shape::Lines(_) => !probe.heads.is_empty() && probe.heads.iter().all(hollow),
+        Shape::Lines(_) => !probe.heads.is_empty() && probe.heads.iter().all(is_empty_list),
         Shape::Text(_) => false,
     };
     if empty {

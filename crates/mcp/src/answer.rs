@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use epitome::recall::{Page, Part, Passage, Query};
+use epitome::recall::{Page, Passage, PassagePart, Query};
 use epitome::session::heading::group_digits;
 use epitome::session::{Content, Message, Session};
 use epitome::strategy::ArchivedContent;
@@ -95,7 +95,7 @@ fn passage_heading(passage: &Passage, session: &Session) -> String {
 /// Returns the number of the message with most of a passage. A passage of a call and its output may match best in the
 /// call, which has nothing more to read.
 fn main_message(passage: &Passage) -> u32 {
-    let size = |part: &Part| part.bytes.as_ref().map_or(0, |bytes| bytes.len());
+    let size = |part: &PassagePart| part.bytes.as_ref().map_or(0, |bytes| bytes.len());
     let largest = passage.parts.iter().rev().max_by_key(|part| size(part));
     largest.filter(|part| size(part) > 0).map_or(passage.number, |part| part.message)
 }

@@ -1,6 +1,6 @@
 //! The calls of a model, read from their arguments.
 
-use epitome::live::{ModelRequest, Needed};
+use epitome::live::{ModelRequest, RequiredContent};
 use epitome::recall::{Query, Source};
 use serde_json::{Map, Value};
 
@@ -115,9 +115,11 @@ pub fn session_of(arguments: &Map<String, Value>) -> Result<Option<String>, Stri
 }
 
 /// Numbers of messages, with or without `#` where they are numbers of JSON, and exact texts.
-fn read_needed(value: &Value) -> Result<Vec<Needed>, String> {
+fn read_needed(value: &Value) -> Result<Vec<RequiredContent>, String> {
     let one = |value: &Value| match value {
-        Value::Number(number) => number.to_string().parse().map(Needed::Messages).map_err(|error| format!("{error}")),
+        Value::Number(number) => {
+            number.to_string().parse().map(RequiredContent::Messages).map_err(|error| format!("{error}"))
+        }
         Value::String(text) => text.parse(),
         other => Err(format!("`keep` is a list of message numbers and texts, not {other}")),
     };
@@ -200,9 +202,9 @@ mod tests {
         check(CONTEXT_STATUS, "{}", Ok(Call::Status));
         let next_step = "the docs".to_owned();
         let keep = vec![
-            Needed::Messages("#3-#4".parse().unwrap()),
-            Needed::Text("port 8080".to_owned()),
-            Needed::Messages("#7".parse().unwrap()),
+            RequiredContent::Messages("#3-#4".parse().unwrap()),
+            RequiredContent::Text("port 8080".to_owned()),
+            RequiredContent::Messages("#7".parse().unwrap()),
         ];
         check(
             COMPACT_CONTEXT,

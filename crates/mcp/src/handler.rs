@@ -12,7 +12,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
-use crate::asker::Asker;
+use crate::call_origin::CallOrigin;
 use crate::tools::{COMPACT_CONTEXT, Tool, tools};
 
 /// The server's instructions to a client.
@@ -37,8 +37,13 @@ pub trait ToolBackend: Send + Sync + 'static {
         false
     }
 
-    /// Answers a call of a tool. `asker` is what the client says of the session that asks.
-    fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> impl Future<Output = Answer> + Send;
+    /// Answers a call of a tool. `origin` is what the client says of the session that asks.
+    fn answer(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        origin: &CallOrigin,
+    ) -> impl Future<Output = Answer> + Send;
 }
 
 /// A server of the protocol over any source of answers.
@@ -112,7 +117,7 @@ impl<A: ToolBackend> ServerHandler for Handler<A> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let answer = self.answers.answer(&request.name, arguments, &Asker::read(&context.meta.0.0)).await;
+        let answer = self.answers.answer(&request.name, arguments, &CallOrigin::read(&context.meta.0.0)).await;
         // An error in a call is for the model to read and correct: a result, and not an error of the protocol. There is
         // no structured content beside the text, because Claude Code and Codex give that to the model in place of the
         // text.

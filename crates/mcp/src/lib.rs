@@ -6,8 +6,8 @@
 //! [`RemoteService`] for those of a running service. `docs/recall.md` describes it from a model's side.
 
 mod answer;
-mod asker;
 mod call;
+mod call_origin;
 mod handler;
 mod lines;
 mod local;
@@ -20,8 +20,8 @@ mod status;
 pub mod tools;
 
 pub use answer::{Answer, item_text};
-pub use asker::{Asker, SharedFolder};
 pub use call::{Call, RECALLED_CHARACTERS, session_of};
+pub use call_origin::{CallOrigin, SharedFolder};
 pub use epitome::context::ContextStatus;
 pub use epitome::follow::ReadProblem;
 pub use handler::{Handler, ToolBackend};

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use crate::answer::Answer;
-use crate::asker::{Asker, SharedFolder};
 use crate::call::Call;
+use crate::call_origin::{CallOrigin, SharedFolder};
 use crate::handler::ToolBackend;
 use crate::past::{LogIndex, SessionPast};
 
@@ -100,7 +100,7 @@ impl LocalSession {
         Self { refusal: why, ..self }
     }
 
-    /// Keeps the window of the runtime, whatever model the session names: somebody has set it.
+    /// Keeps the window of the runtime, whatever model the session names: the user has set it.
     #[must_use]
     pub fn keep_window(self) -> Self {
         Self { keeps_window: true, ..self }
@@ -142,9 +142,9 @@ impl LocalSession {
     }
 
     /// The file of the session that asks; without a name where there is only one session.
-    async fn file_of(&self, asker: &Asker) -> Result<PathBuf, ReadProblem> {
+    async fn file_of(&self, origin: &CallOrigin) -> Result<PathBuf, ReadProblem> {
         let SessionLocation::Folder { folder, .. } = &self.place else { return Ok(PathBuf::new()) };
-        if let (None, Some(call)) = (&asker.session, &asker.call) {
+        if let (None, Some(call)) = (&origin.session, &origin.call) {
             let (pause, times) = LOOK_AGAIN;
             for _ in 0..times {
                 if folder.has_call(call) {
@@ -153,7 +153,7 @@ impl LocalSession {
                 tokio::time::sleep(pause).await;
             }
         }
-        folder.file_of(asker)
+        folder.file_of(origin)
     }
 
     /// The session in a file, which is opened where it is not. Reads nothing yet.
@@ -177,12 +177,12 @@ impl LocalSession {
     }
 
     /// Answers a call.
-    async fn answer_call(&self, call: Call, asker: &Asker) -> Answer {
+    async fn answer_call(&self, call: Call, origin: &CallOrigin) -> Answer {
         let unread = |problem: Option<ReadProblem>| {
             let problem = problem.map_or_else(String::new, |problem| problem.to_string());
             Answer::refusal(format!("The history cannot be read: {problem}."))
         };
-        let path = match self.file_of(asker).await {
+        let path = match self.file_of(origin).await {
             Ok(path) => path,
             Err(problem) => return unread(Some(problem)),
         };
@@ -217,9 +217,9 @@ impl ToolBackend for LocalSession {
         self.refusal.clone()
     }
 
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, origin: &CallOrigin) -> Answer {
         match Call::read(tool, &arguments) {
-            Ok(call) => self.answer_call(call, asker).await,
+            Ok(call) => self.answer_call(call, origin).await,
             Err(problem) => Answer::refusal(problem),
         }
     }
@@ -243,7 +243,7 @@ impl Reader {
         }
     }
 
-    /// What the session goes on from in another file and is not there, and why.
+    /// What the session continues in another file and is not there, and why.
     fn missing(&self) -> Option<&str> {
         match self {
             Self::File(source) => source.current()?.missing.as_deref(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::context::ContextStatus;
-use epitome::recall::{Index, Page, Query, QueryProblem, Share, find_by_handle, message_number};
+use epitome::recall::{Index, Page, Query, QueryProblem, SessionMatches, find_by_handle, message_number};
 use epitome::session::{Message, Session};
 use epitome::strategy::ArchivedContent;
 
@@ -46,7 +46,7 @@ impl LogIndex {
     /// Returns the session's share of a search over many sessions: see [`epitome::recall::Pool`].
     ///
     /// Errors where the query is beyond its limits, as [`search`](Self::search) does.
-    pub fn share(&self, session: &Session, query: &Query) -> Result<Share, QueryProblem> {
+    pub fn share(&self, session: &Session, query: &Query) -> Result<SessionMatches, QueryProblem> {
         let mut share = self.index.share(query)?;
         share.locate(session);
         Ok(share)

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::answer::Answer;
-use crate::asker::Asker;
+use crate::call_origin::CallOrigin;
 use crate::handler::ToolBackend;
 use crate::tools::SESSION;
 
@@ -57,14 +57,14 @@ impl RemoteService {
         &self,
         tool: &str,
         mut arguments: Map<String, Value>,
-        asker: &Asker,
+        origin: &CallOrigin,
     ) -> Result<Answer, String> {
         if let Some(session) = &self.session {
             arguments.entry(SESSION).or_insert_with(|| session.as_str().into());
         }
         let call = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments, "_meta": asker.meta()},
+            "params": {"name": tool, "arguments": arguments, "_meta": origin.meta()},
         });
         let mut request = self
             .client
@@ -83,8 +83,8 @@ impl RemoteService {
         let text: Vec<&str> =
             result["content"].as_array().into_iter().flatten().filter_map(|it| it["text"].as_str()).collect();
         if text.is_empty() {
-            let told = body["error"]["message"].as_str().unwrap_or("that is not an answer of the service");
-            return Err(format!("{status}: {told}"));
+            let problem = body["error"]["message"].as_str().unwrap_or("that is not an answer of the service");
+            return Err(format!("{status}: {problem}"));
         }
         let is_error = result["isError"].as_bool().unwrap_or(false);
         let text = text.join("\n");
@@ -101,7 +101,7 @@ impl ToolBackend for RemoteService {
         true
     }
 
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
-        self.call_service(tool, arguments, asker).await.unwrap_or_else(Answer::refusal)
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, origin: &CallOrigin) -> Answer {
+        self.call_service(tool, arguments, origin).await.unwrap_or_else(Answer::refusal)
     }
 }

@@ -89,7 +89,7 @@ pub fn compact_context() -> Tool {
             "type": "object",
             "properties": {
                 "reason": {"type": "string", "description": "What is done, so that this is a good moment."},
-                "next_step": {"type": "string", "description": "What you do next: what bears on it stays first."},
+                "next_step": {"type": "string", "description": "What you do next: what is relevant to it stays first."},
                 "keep": {
                     "type": "array", "items": {"type": "string"}, "maxItems": 8,
                     "description": "What the next context has to hold: numbers of messages (#37, #40-#52), or exact texts.",

@@ -1,7 +1,7 @@
 //! The rule summarizer: the lines of what leaves that are worth most.
 
 use epitome_reading::{Blocks, Source, Worth, languages, read_block};
-use epitome_strategy::parts::Run;
+use epitome_strategy::parts::UnitRun;
 use epitome_strategy::text::counted;
 use epitome_strategy::{Language, Origin, Role, SummarizeError, Summarizer, Summary, SummaryTask, View, async_trait};
 
@@ -30,7 +30,7 @@ impl RuleSummarizer {
             let focus = task.request.focus.as_deref();
             let blocks = Blocks::new(view, &source, &worth, task.language, TYPED_SHARE, focus)
                 .with_context(context(view, task.language));
-            let all = Run { units: (0..view.units().len() as u32).collect(), tokens: 0 };
+            let all = UnitRun { units: (0..view.units().len() as u32).collect(), tokens: 0 };
             let block = blocks.write(&[all], &[most]).pop().map(|(text, _)| text);
             block.filter(|text| !text.is_empty()).or_else(|| blocks.shortest(most))
         });

@@ -247,7 +247,7 @@ impl Session {
         limit: Option<u32>,
         actual: Option<u32>,
     ) -> PyResult<(Bound<'py, PyAny>, u32)> {
-        let retry = self.change(py, |live| Ok(block_on(live.overflowed(Overflow { limit, actual }))?))?;
+        let retry = self.change(py, |live| Ok(block_on(live.handle_overflow(Overflow { limit, actual }))?))?;
         Ok((object_from(py, &retry.report)?, retry.attempts_left))
     }
 

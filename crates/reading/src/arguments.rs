@@ -15,7 +15,7 @@ const HEAD_BYTES: usize = 200;
 
 /// The keys whose values are the most informative about a call, best first.
 /// Source: the tools of the recorded agents.
-static TELLING_KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("telling keys"));
+static INFORMATIVE_KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("informative keys"));
 
 /// Keys whose values say themselves what they are, beside those above. Source: as above.
 static PLAIN_KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("plain keys"));
@@ -43,17 +43,17 @@ pub(crate) struct CallText {
 
 /// Returns a call's arguments: of `json` where they are JSON, else their text. `folder` is the one that the call before
 /// worked in. Linear.
-pub(crate) fn tell(json: Option<&Value>, arguments: &str, folder: &mut String) -> CallText {
+pub(crate) fn call_text(json: Option<&Value>, arguments: &str, folder: &mut String) -> CallText {
     let mut leaves = Vec::new();
-    let mut told = CallText::default();
+    let mut text = CallText::default();
     match json {
         Some(json) => {
             let tasks = tasks(json);
-            told.lists_tasks = !tasks.is_empty();
-            told.writes_task = writes_task(json);
-            told.lines.extend(tasks.iter().map(|task| (Sign::Plain, row(task))));
+            text.lists_tasks = !tasks.is_empty();
+            text.writes_task = writes_task(json);
+            text.lines.extend(tasks.iter().map(|task| (Sign::Plain, row(task))));
             read_leaves(json, "", 0, &mut leaves);
-            told.head = number_of_tasks(&tasks);
+            text.head = number_of_tasks(&tasks);
         }
         None => leaves.push(Leaf { key: String::new(), text: arguments.to_owned(), is_keyed: false }),
     }
@@ -64,13 +64,15 @@ pub(crate) fn tell(json: Option<&Value>, arguments: &str, folder: &mut String) -
     if let Some(other) = leaves.iter().find(|leaf| FOLDERS.contains(&leaf.key.as_str())) {
         other.text.clone_into(folder);
     }
-    leaves.sort_by_key(|leaf| TELLING_KEYS.iter().position(|known| *known == leaf.key).unwrap_or(TELLING_KEYS.len()));
+    leaves.sort_by_key(|leaf| {
+        INFORMATIVE_KEYS.iter().position(|known| *known == leaf.key).unwrap_or(INFORMATIVE_KEYS.len())
+    });
     let mut is_behind_key = false;
     for leaf in &leaves {
-        tell_leaf(&mut told, leaf, &mut is_behind_key);
+        add_leaf(&mut text, leaf, &mut is_behind_key);
     }
-    told.lines = without_unchanged(told.lines);
-    told
+    text.lines = without_unchanged(text.lines);
+    text
 }
 
 /// Takes out the lines that a change finds and puts back: they show where it is, and neither what came nor what went. Where
@@ -106,7 +108,7 @@ impl Leaf {
 
 /// Adds a leaf to what is told. `is_behind_key` says whether the leaf before stands in the head with its key, and then whether
 /// this one does.
-fn tell_leaf(told: &mut CallText, Leaf { key, text: value, is_keyed }: &Leaf, is_behind_key: &mut bool) {
+fn add_leaf(told: &mut CallText, Leaf { key, text: value, is_keyed }: &Leaf, is_behind_key: &mut bool) {
     let sign = sign_of(key);
     if *is_keyed && sign == Sign::Plain {
         let value = format!("{key}={value}");
@@ -202,7 +204,7 @@ fn read_leaves(value: &Value, key: &str, depth: u32, leaves: &mut Vec<Leaf>) {
 
 /// Whether a text says what it is only with its key: a short one, of a key that is not known to speak for itself.
 fn needs_key(key: &str, text: &str) -> bool {
-    let is_known = [&TELLING_KEYS, &PLAIN_KEYS, &FOLDERS].iter().any(|keys| keys.contains(&key));
+    let is_known = [&INFORMATIVE_KEYS, &PLAIN_KEYS, &FOLDERS].iter().any(|keys| keys.contains(&key));
     let text = text.trim();
     !key.is_empty() && !is_known && !text.is_empty() && text.len() <= LONGEST_KEYED && !text.contains('\n')
 }
@@ -262,7 +264,7 @@ mod tests {
     fn calls_are_told() {
         let check = |arguments: &str, head: &str, lines: &[(Sign, &str)]| {
             let json: Option<Value> = arguments.parse().ok();
-            let told = tell(json.as_ref(), arguments, &mut "/w".to_owned());
+            let told = call_text(json.as_ref(), arguments, &mut "/w".to_owned());
             let told_lines: Vec<(Sign, &str)> = told.lines.iter().map(|(sign, line)| (*sign, line.as_str())).collect();
             assert_eq!((told.head.as_str(), told_lines.as_slice()), (head, lines), "{arguments}");
         };

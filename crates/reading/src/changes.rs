@@ -6,7 +6,7 @@ use epitome_strategy::keys::key_of;
 use epitome_strategy::transcript::Sign;
 
 use crate::actions::file_of;
-use crate::passage::Kind;
+use crate::passage::PassageKind;
 use crate::source::Source;
 
 /// Bytes of the shortest line that identifies itself elsewhere: closing brackets are everywhere.
@@ -29,7 +29,7 @@ fn mark_earlier_tasks(source: &Source, is_replaced: &mut [bool]) {
     // The plan that single calls make is in the state of the work, which stands last.
     let newest_task = source.actions.iter().rfind(|action| action.writes_task).map(|action| action.head);
     // The call and its result say no more than that there was a list.
-    let of_list = |kind: Kind| matches!(kind, Kind::Call | Kind::Argument | Kind::Output);
+    let of_list = |kind: PassageKind| matches!(kind, PassageKind::Call | PassageKind::Argument | PassageKind::Output);
     for passage in source.passages.iter().filter(|passage| of_list(passage.kind)) {
         let action = passage.action.map(|action| &source.actions[action as usize]);
         if action.is_some_and(|action| {
@@ -55,19 +55,22 @@ fn mark_replaced_text(source: &Source, is_replaced: &mut [bool]) {
         let passages = &source.passages[start..end];
         end = start;
         let Some(file) = action.and_then(|action| file_of(source, &source.actions[action as usize])) else { continue };
-        let lines = |kind: Kind, sign: Sign| {
+        let lines = |kind: PassageKind, sign: Sign| {
             let of_kind = passages.iter().filter(move |passage| passage.kind == kind);
             of_kind
                 .flat_map(|passage| passage.lines.clone())
                 .filter(move |line| source.lines[*line as usize].sign == sign)
         };
-        let shown = lines(Kind::Output, Sign::Plain).chain(lines(Kind::Argument, Sign::New));
+        let shown = lines(PassageKind::Output, Sign::Plain).chain(lines(PassageKind::Argument, Sign::New));
         for line in shown {
             is_replaced[line as usize] = key(file, line).is_some_and(|key| gone.contains(&key));
         }
-        let kept: HashSet<(u64, u64)> = lines(Kind::Argument, Sign::New).filter_map(|line| key(file, line)).collect();
+        let kept: HashSet<(u64, u64)> =
+            lines(PassageKind::Argument, Sign::New).filter_map(|line| key(file, line)).collect();
         gone.extend(
-            lines(Kind::Argument, Sign::Old).filter_map(|line| key(file, line)).filter(|key| !kept.contains(key)),
+            lines(PassageKind::Argument, Sign::Old)
+                .filter_map(|line| key(file, line))
+                .filter(|key| !kept.contains(key)),
         );
     }
 }

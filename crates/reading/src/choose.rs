@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use crate::changes::replaced_lines;
 use crate::heads::Heads;
-use crate::passage::Kind;
+use crate::passage::PassageKind;
 use crate::source::Source;
 use crate::worth::Worth;
 
@@ -62,7 +62,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns bounds of so many tokens for runs: `of_passage` has the run of each passage.
+    /// Returns bounds of `most` tokens for runs: `of_passage` has the run of each passage.
     pub fn new(of_passage: Vec<Option<u32>>, most: Vec<u32>) -> Self {
         Self { of_passage, used: vec![0; most.len()], most }
     }
@@ -226,7 +226,7 @@ impl<'c> Choice<'c> {
 
     /// Takes a line whatever its cost, below what it stands under.
     pub fn take_with_heads(&mut self, line: u32) {
-        let heads: Vec<u32> = self.unkept_heads(line).collect();
+        let heads: Vec<u32> = self.missing_heads(line).collect();
         heads.into_iter().rev().for_each(|head| self.take(head));
         self.take(line);
     }
@@ -257,7 +257,7 @@ impl<'c> Choice<'c> {
             self.runs.used[run] += tokens;
         }
         self.show(line);
-        if self.source.passages[passage as usize].kind == Kind::Output {
+        if self.source.passages[passage as usize].kind == PassageKind::Output {
             for term in self.worth.terms_of(line) {
                 let told = self.told.entry(key(passage, *term)).or_default();
                 *told = told.saturating_add(1);
@@ -309,9 +309,9 @@ impl<'c> Choice<'c> {
         let mut worth = self.own_worth(line);
         let taken = self.taken[passage as usize] as f32;
         worth /= match kind {
-            Kind::Output | Kind::Argument | Kind::Injected => 1.0 + taken / LONG_PASSAGE,
-            Kind::Said | Kind::Answer => 1.0 + taken / LONG_SPEECH,
-            Kind::Typed | Kind::Told | Kind::Call => 1.0,
+            PassageKind::Output | PassageKind::Argument | PassageKind::Injected => 1.0 + taken / LONG_PASSAGE,
+            PassageKind::Commentary | PassageKind::Answer => 1.0 + taken / LONG_SPEECH,
+            PassageKind::Typed | PassageKind::SpokenThroughTool | PassageKind::Call => 1.0,
         };
         worth += self.with_companions(line).skip(1).map(|line| self.own_worth(line)).sum::<f32>();
         if self.is_near(line) {
@@ -323,7 +323,7 @@ impl<'c> Choice<'c> {
     fn own_worth(&self, line: u32) -> f32 {
         let (start, end) = self.worth.spans[line as usize];
         let passage = self.source.lines[line as usize].passage;
-        let is_output = self.source.passages[passage as usize].kind == Kind::Output;
+        let is_output = self.source.passages[passage as usize].kind == PassageKind::Output;
         let (mut named, mut near) = (0.0, 0.0);
         for at in start as usize..end as usize {
             let term = self.worth.terms[at];
@@ -340,18 +340,18 @@ impl<'c> Choice<'c> {
     /// Returns what a line stands under: the item of a list, the heading of a section, or the line of its call.
     fn head(&self, line: u32) -> Option<u32> {
         let passage = &self.source.passages[self.source.lines[line as usize].passage as usize];
-        let call = passage.action.filter(|_| passage.kind != Kind::Call);
+        let call = passage.action.filter(|_| passage.kind != PassageKind::Call);
         self.heads.above(line).or_else(|| call.map(|action| self.source.actions[action as usize].head))
     }
 
     /// Returns what a line stands under and is not kept yet, the innermost first.
-    fn unkept_heads(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
+    fn missing_heads(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
         let unkept = |line: u32| self.head(line).filter(|head| !self.kept[*head as usize]);
         std::iter::successors(unkept(line), move |line| unkept(*line))
     }
 
     fn is_call(&self, line: u32) -> bool {
-        self.source.passages[self.source.lines[line as usize].passage as usize].kind == Kind::Call
+        self.source.passages[self.source.lines[line as usize].passage as usize].kind == PassageKind::Call
     }
 
     /// Returns the line that a line is kept with, where it is not kept yet.
@@ -362,7 +362,7 @@ impl<'c> Choice<'c> {
     /// Returns a line with everything that is taken with it: its companions, what it stands under and these ones'.
     fn with_companions(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
         let chain = move |line: u32| std::iter::successors(self.companion(line), |line| self.companion(*line));
-        let of_heads = self.unkept_heads(line).flat_map(move |head| std::iter::once(head).chain(chain(head)));
+        let of_heads = self.missing_heads(line).flat_map(move |head| std::iter::once(head).chain(chain(head)));
         std::iter::once(line).chain(chain(line)).chain(of_heads.filter(move |other| *other != line))
     }
 

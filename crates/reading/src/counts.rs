@@ -1,6 +1,6 @@
 //! The occurrences of terms, and the topics of the model's messages.
 
-use crate::passage::{Kind, Passage};
+use crate::passage::{Passage, PassageKind};
 use crate::source::Source;
 use crate::terms::Terms;
 use crate::worth::Worth;
@@ -49,8 +49,9 @@ impl Counts {
         };
         let mut last = vec![u32::MAX; known.len()];
         for passage in &source.passages {
-            let typed = matches!(passage.kind, Kind::Typed | Kind::Told);
-            let said = typed || matches!(passage.kind, Kind::Said | Kind::Answer | Kind::Call);
+            let typed = matches!(passage.kind, PassageKind::Typed | PassageKind::SpokenThroughTool);
+            let said =
+                typed || matches!(passage.kind, PassageKind::Commentary | PassageKind::Answer | PassageKind::Call);
             for term in passage.lines.clone().flat_map(|line| worth.terms_of(line)) {
                 let term = *term as usize;
                 counts.lines[term] += 1;
@@ -98,7 +99,9 @@ impl ModelTerms {
     /// Collects the terms. Linear in the model's text.
     pub(crate) fn new(source: &Source, worth: &Worth) -> Self {
         let mut spoken = Self::default();
-        let of_model = |passage: &&Passage| matches!(passage.kind, Kind::Said | Kind::Answer | Kind::Call);
+        let of_model = |passage: &&Passage| {
+            matches!(passage.kind, PassageKind::Commentary | PassageKind::Answer | PassageKind::Call)
+        };
         for passage in source.passages.iter().filter(of_model) {
             if spoken.messages.last() != Some(&passage.message) {
                 spoken.messages.push(passage.message);

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::passage::{Kind, Passage};
+use crate::passage::{Passage, PassageKind};
 use crate::source::Source;
 
 impl Source {
     /// Returns the lines of demands in the typed passages for which `is_open` holds, in turns: of each message first the surest line, the
-    /// surest of these first, then of each the next one. A table of a hundred rows that somebody pasted would else leave nothing to the one
+    /// surest of these first, then of each the next one. A table of a hundred rows that a person pasted would else leave nothing to the one
     /// sentence that says what not to do. Linear in the lines of demands, and a sort of them.
     pub fn demands_in_turn(&self, is_open: impl Fn(&Passage) -> bool) -> Vec<u32> {
         let mut of_messages: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for passage in self.passages.iter().filter(|passage| passage.kind == Kind::Typed && is_open(passage)) {
+        for passage in self.passages.iter().filter(|passage| passage.kind == PassageKind::Typed && is_open(passage)) {
             let demands = passage.lines.clone().filter(|line| self.lines[*line as usize].demand > 0.0);
             of_messages.entry(passage.message).or_default().extend(demands);
         }

@@ -64,7 +64,7 @@ impl FileWork {
     }
 }
 
-/// Returns what those of the calls for which `counts` holds did to files, in the order in which each file was last worked on.
+/// Returns what the calls for which `counts` holds did to files, in the order in which each file was last worked on.
 /// Calls that failed did nothing. Linear in the calls.
 pub fn file_work(facts: &Facts<'_>, counts: impl Fn(&Call<'_>) -> bool) -> Vec<FileWork> {
     let mut list = FileList::default();

@@ -1,7 +1,7 @@
 //! A line brings its head: what it stands under, so that it does not read as a part of something else. A line that only
 //! leads to the next one brings that, and a call the line that says how it ended.
 
-use crate::passage::{Kind, Passage};
+use crate::passage::{Passage, PassageKind};
 use crate::source::Source;
 use crate::worth::Worth;
 
@@ -44,7 +44,7 @@ impl Heads {
                 for line in passage.lines.clone().rev().skip(1) {
                     let leads_on = leads_to_next(source.lines[line as usize].text()) && leads < MOST_LEADS;
                     leads = if leads_on { leads + 1 } else { 0 };
-                    let is_typed = matches!(passage.kind, Kind::Typed | Kind::Told);
+                    let is_typed = matches!(passage.kind, PassageKind::Typed | PassageKind::SpokenThroughTool);
                     if leads_on && (is_typed || worth.tokens[line as usize + 1] <= LONGEST_BROUGHT) {
                         set(&mut heads.brought, line, line + 1);
                     }
@@ -76,8 +76,15 @@ impl Heads {
     }
 }
 
-fn is_speech(kind: Kind) -> bool {
-    matches!(kind, Kind::Typed | Kind::Told | Kind::Injected | Kind::Said | Kind::Answer)
+fn is_speech(kind: PassageKind) -> bool {
+    matches!(
+        kind,
+        PassageKind::Typed
+            | PassageKind::SpokenThroughTool
+            | PassageKind::Injected
+            | PassageKind::Commentary
+            | PassageKind::Answer
+    )
 }
 
 /// The lines that the next one may stand under, with their levels, the outermost first.
@@ -114,8 +121,8 @@ impl Outline {
 /// Whether the lines of a passage have an outline: the model's texts, and documents in Markdown that a call names.
 fn has_outline(source: &Source, passage: &Passage) -> bool {
     match (passage.kind, passage.action) {
-        (Kind::Said | Kind::Answer, _) => true,
-        (Kind::Argument | Kind::Output, Some(action)) => {
+        (PassageKind::Commentary | PassageKind::Answer, _) => true,
+        (PassageKind::Argument | PassageKind::Output, Some(action)) => {
             let request = source.request(&source.actions[action as usize]);
             let mut words = request.split(|char: char| char.is_whitespace() || matches!(char, '"' | '\'' | ';' | ','));
             words.any(|word| word.ends_with(".md") || word.ends_with(".mdx"))

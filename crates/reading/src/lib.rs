@@ -34,7 +34,7 @@ pub use crate::choose::{Bounds, Choice};
 pub use crate::command_line::command_of;
 pub use crate::file_work::{FileWork, file_work};
 pub use crate::languages::languages;
-pub use crate::passage::{Action, Kind, Line, Passage};
+pub use crate::passage::{Action, Line, Passage, PassageKind};
 pub use crate::records::records;
 pub use crate::replies::{SHORT_REPLY, answered_lines};
 pub use crate::source::{Source, SummaryForm, transcript};

@@ -45,17 +45,18 @@ pub(crate) fn ending<'r>(
     }
     let runs = kind == ToolKind::Shell && !is_looking(asked);
     // What a command shows may speak of errors, and of exit codes.
-    let told = if runs { outcome(result) } else { answer(kind, asked, result) };
+    let reporting_line = if runs { outcome(result) } else { answer(kind, asked, result) };
     let exit =
         if runs { exit_code(result) } else { (kind == ToolKind::Shell).then(|| first_exit_code(result)).flatten() };
     let says = exit.map(|code| code == 0).or_else(|| {
-        let fails = is_error || told.is_some_and(is_failure);
+        let fails = is_error || reporting_line.is_some_and(is_failure);
         let shows = matches!(kind, ToolKind::Read | ToolKind::Search) || (kind == ToolKind::Shell && !runs);
         let verdict = if shows { None } else { verdict(result) };
-        let fine = || flags == Flags::Set || told.is_some_and(is_success) || is_report_of_silence(result);
+        let fine = || flags == Flags::Set || reporting_line.is_some_and(is_success) || is_report_of_silence(result);
         if fails { Some(false) } else { verdict.or_else(|| fine().then_some(true)) }
     });
-    let line = if says == Some(false) { first_error(result).or(told) } else { told.filter(|_| runs) };
+    let line =
+        if says == Some(false) { first_error(result).or(reporting_line) } else { reporting_line.filter(|_| runs) };
     // A line with the exit code, or of silence, says what the mark says.
     let line = line.filter(|line| line.len() <= LONGEST && exit_code(line).is_none() && !is_report_of_silence(line));
     (says.map(|fine| if fine { Ending::Fine } else { Ending::Failed }), line)
@@ -110,7 +111,7 @@ fn is_frame(line: &str) -> bool {
 static NOTHING: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("nothing found"));
 
 /// Whether the result of a search says that nothing was found: nothing was printed, or a line that says so. An exit code
-/// of 1 means the same; a higher one, or a text beside it, tells of a failure.
+/// of 1 means the same; a higher one, or a text beside it, reports a failure.
 fn finds_nothing(result: &str) -> bool {
     let mut lines = result.lines().map(str::trim).filter(|line| !line.is_empty() && !is_frame(line));
     let says_so = |line: &str| {

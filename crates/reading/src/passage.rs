@@ -9,15 +9,15 @@ use epitome_strategy::{BlockRef, tools};
 
 /// The kind of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum PassageKind {
     /// Typed by a person.
     Typed,
     /// What a person said through a tool.
-    Told,
+    SpokenThroughTool,
     /// Put on the user's side by the harness.
     Injected,
     /// Text of the model while it worked.
-    Said,
+    Commentary,
     /// Text of the model without a call: its answer.
     Answer,
     /// The line of a call.
@@ -62,7 +62,7 @@ impl Line {
 #[derive(Debug)]
 pub struct Passage {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: PassageKind,
     /// The speaker's name, where it is known.
     pub(crate) speaker: Option<Arc<str>>,
     /// The unit of the view that contains it, or that contains the summary which covers it.

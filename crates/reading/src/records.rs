@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use epitome_strategy::text::is_in_name;
 use epitome_strategy::transcript::{Ending, LeftOutCalls, Record, Rows, Sign, Speaker};
 
-use crate::passage::{Kind, Line, Passage};
+use crate::passage::{Line, Passage, PassageKind};
 use crate::source::Source;
 
 /// Returns the records of the passages at `passages`, with the lines that are kept. Linear in the passages' lines.
@@ -22,53 +22,59 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
         let rows = rows(source, passage, kept);
         left_out += passage.calls_before.clone();
         is_unsaid |= passage.is_behind_unsaid;
-        if let (Kind::Call, Some(action), true) = (passage.kind, passage.action, rows.is_empty()) {
+        if let (PassageKind::Call, Some(action), true) = (passage.kind, passage.action, rows.is_empty()) {
             let action = &source.actions[action as usize];
             left_out += LeftOutCalls::new(action.ending, source.name_of_read(action));
         }
         let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         if rows.is_empty() {
             // The first line of a command is not all of it.
-            if let (Kind::Argument, Sign::Plain, Some(Record::Call { head, .. })) =
+            if let (PassageKind::Argument, Sign::Plain, Some(Record::Call { head, .. })) =
                 (passage.kind, sign_of(source, passage), call)
                 && !head.ends_with('…')
             {
                 head.push_str(" …");
             }
-            if matches!(passage.kind, Kind::Said | Kind::Answer) {
+            if matches!(passage.kind, PassageKind::Commentary | PassageKind::Answer) {
                 (is_unsaid, unsaid_by) = (true, passage.speaker.as_deref());
             }
             continue;
         }
-        let opens = !(matches!(passage.kind, Kind::Argument | Kind::Output) && call.is_some());
+        let opens = !(matches!(passage.kind, PassageKind::Argument | PassageKind::Output) && call.is_some());
         if opens && left_out.calls > 0 {
             records.push(Record::LeftOut(std::mem::take(&mut left_out)));
         }
         // Two messages of a person with nothing between them read as one, and a reply as one to what stands before it.
-        let is_of_user = matches!(passage.kind, Kind::Typed | Kind::Told);
+        let is_of_user = matches!(passage.kind, PassageKind::Typed | PassageKind::SpokenThroughTool);
         let is_behind_user = matches!(records.last(), Some(Record::Speech { speaker: Speaker::User, .. }));
         if std::mem::take(&mut is_unsaid) && is_of_user && is_behind_user {
             records.push(unsaid_by.take().map_or(Record::Unsaid, unsaid_record));
         }
         let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         match (passage.kind, call) {
-            (Kind::Call, _) => {
+            (PassageKind::Call, _) => {
                 let Some(action) = passage.action else { continue };
                 calls.insert(action, records.len());
                 records.push(call_record(source, action));
             }
-            (Kind::Argument, Some(Record::Call { arguments, .. })) => {
+            (PassageKind::Argument, Some(Record::Call { arguments, .. })) => {
                 arguments.push((sign_of(source, passage), rows));
             }
-            (Kind::Output, Some(Record::Call { ending, output, .. })) => {
+            (PassageKind::Output, Some(Record::Call { ending, output, .. })) => {
                 // The lines say how it went; a failure may be in one of those that were left out.
                 *ending = ending.filter(|ending| *ending == Ending::Failed);
                 append(output, rows);
             }
-            (Kind::Output | Kind::Argument, _) => records.push(Record::Speech { speaker: Speaker::Tool, rows }),
-            (Kind::Typed | Kind::Told, _) => records.push(Record::Speech { speaker: Speaker::User, rows }),
-            (Kind::Injected, _) => records.push(Record::Speech { speaker: Speaker::Harness, rows }),
-            (Kind::Said | Kind::Answer, _) => records.push(Record::Speech { speaker: Speaker::Assistant, rows }),
+            (PassageKind::Output | PassageKind::Argument, _) => {
+                records.push(Record::Speech { speaker: Speaker::Tool, rows })
+            }
+            (PassageKind::Typed | PassageKind::SpokenThroughTool, _) => {
+                records.push(Record::Speech { speaker: Speaker::User, rows })
+            }
+            (PassageKind::Injected, _) => records.push(Record::Speech { speaker: Speaker::Harness, rows }),
+            (PassageKind::Commentary | PassageKind::Answer, _) => {
+                records.push(Record::Speech { speaker: Speaker::Assistant, rows })
+            }
         }
     }
     if left_out.calls > 0 && !records.is_empty() {
@@ -207,7 +213,7 @@ mod tests {
                 at += length;
             }
             let passage = Passage {
-                kind: Kind::Output,
+                kind: PassageKind::Output,
                 speaker: None,
                 unit: 0,
                 message: 0,

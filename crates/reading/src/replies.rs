@@ -4,7 +4,7 @@
 use epitome_strategy::Tokens;
 use epitome_strategy::speech;
 
-use crate::passage::{Kind, Passage};
+use crate::passage::{Passage, PassageKind};
 use crate::source::Source;
 use crate::worth::Worth;
 
@@ -23,21 +23,21 @@ pub fn answered_lines(source: &Source, worth: &Worth, is_shown: impl Fn(&Passage
     let mut answered = Vec::new();
     let mut spoken: Vec<u32> = Vec::new();
     for messages in source.passages.chunk_by(|one, other| one.message == other.message) {
-        let lines_of = |is_kind: &dyn Fn(Kind) -> bool| -> Vec<u32> {
+        let lines_of = |is_kind: &dyn Fn(PassageKind) -> bool| -> Vec<u32> {
             let own = messages.iter().filter(|passage| is_kind(passage.kind));
             own.flat_map(|passage| passage.lines.clone()).collect()
         };
-        let typed = lines_of(&|kind| kind == Kind::Typed);
+        let typed = lines_of(&|kind| kind == PassageKind::Typed);
         if typed.is_empty() {
             // What a harness says between the two changes nothing.
-            if messages.iter().any(|passage| passage.kind != Kind::Injected) {
-                spoken = lines_of(&|kind| matches!(kind, Kind::Answer | Kind::Said));
+            if messages.iter().any(|passage| passage.kind != PassageKind::Injected) {
+                spoken = lines_of(&|kind| matches!(kind, PassageKind::Answer | PassageKind::Commentary));
             }
             continue;
         }
         let said = std::mem::take(&mut spoken);
         let is_short = typed.iter().map(|line| worth.tokens[*line as usize]).sum::<Tokens>() <= SHORT_REPLY;
-        let is_shown = messages.iter().any(|passage| passage.kind == Kind::Typed && is_shown(passage));
+        let is_shown = messages.iter().any(|passage| passage.kind == PassageKind::Typed && is_shown(passage));
         if is_short && is_shown && !said.is_empty() {
             let reply: String = typed.iter().map(|line| source.lines[*line as usize].text()).collect();
             answered.push(lines_for(source, &reply, &said));

@@ -13,7 +13,7 @@ use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Va
 
 use crate::arguments;
 use crate::outcome::{self, Flags};
-use crate::passage::{Action, Kind, Line, Passage};
+use crate::passage::{Action, Line, Passage, PassageKind};
 use crate::pieces::{Cut, pieces};
 
 /// Bytes of the messages behind earlier transcripts that are read again, newest first; for older ones the transcript's
@@ -97,7 +97,11 @@ impl Source {
 
     /// Marks the demands of people. Linear in their text.
     fn find_demands(&mut self, view: &View<'_>) {
-        for passage in self.passages.iter().filter(|passage| matches!(passage.kind, Kind::Typed | Kind::Told)) {
+        for passage in self
+            .passages
+            .iter()
+            .filter(|passage| matches!(passage.kind, PassageKind::Typed | PassageKind::SpokenThroughTool))
+        {
             let lines = &mut self.lines[passage.lines.start as usize..passage.lines.end as usize];
             let (Some(first), Some(last)) = (lines.first(), lines.last()) else { continue };
             let (start, text) = (first.range.start, Arc::clone(&first.source));
@@ -128,18 +132,23 @@ impl Source {
                 }
                 Content::ToolResult(result) => {
                     let action = self.waiting.get(&result.call_id).copied();
-                    let told = speech::typed_ranges(message, index);
-                    self.read_output(&result.text, &told, result.is_error, action, place);
+                    let spoken = speech::typed_ranges(message, index);
+                    self.read_output(&result.text, &spoken, result.is_error, action, place);
                     for media in result.attachments.iter().filter(|media| media.reference().is_some()) {
-                        self.add_name(Kind::Output, &media_name(media), action, place);
+                        self.add_name(PassageKind::Output, &media_name(media), action, place);
                     }
                 }
                 Content::Media(media) if message.is_typed() => {
-                    self.add_name(Kind::Typed, &media_name(media), None, place)
+                    self.add_name(PassageKind::Typed, &media_name(media), None, place)
                 }
-                Content::Media(media) => self.add_name(Kind::Injected, &media_name(media), None, place),
+                Content::Media(media) => self.add_name(PassageKind::Injected, &media_name(media), None, place),
                 Content::Opaque(opaque) if !opaque.kind.is_empty() => {
-                    self.add_name(Kind::Injected, &Arc::from(format!("[{}]", one_line(&opaque.kind))), None, place);
+                    self.add_name(
+                        PassageKind::Injected,
+                        &Arc::from(format!("[{}]", one_line(&opaque.kind))),
+                        None,
+                        place,
+                    );
                 }
                 Content::Thinking(_) | Content::Opaque(_) | Content::Gone => {}
             }
@@ -152,14 +161,14 @@ impl Source {
         match (message.role, message.origin) {
             (Role::Assistant, _) => self.read_model(message, block, text, place),
             (_, Origin::ToolOutput) => {
-                let told = speech::typed_ranges(message, block);
-                self.read_output(text, &told, false, self.text_call, place);
+                let spoken = speech::typed_ranges(message, block);
+                self.read_output(text, &spoken, false, self.text_call, place);
             }
             (_, Origin::Typed) => {
                 let typed = speech::typed_ranges(message, block);
-                self.add_parts(text, &typed, Kind::Typed, Kind::Injected, None, place);
+                self.add_parts(text, &typed, PassageKind::Typed, PassageKind::Injected, None, place);
             }
-            _ => self.add(Kind::Injected, text, 0..text.len(), None, place),
+            _ => self.add(PassageKind::Injected, text, 0..text.len(), None, place),
         }
     }
 
@@ -168,7 +177,7 @@ impl Source {
         let calls = message.text_calls.iter().filter(|call| call.block as usize == block);
         let calls: Vec<_> = calls.filter(|call| text.get(call.start as usize..call.end as usize).is_some()).collect();
         let is_answer = message.text_calls.is_empty() && message.calls().next().is_none();
-        let kind = if is_answer { Kind::Answer } else { Kind::Said };
+        let kind = if is_answer { PassageKind::Answer } else { PassageKind::Commentary };
         if is_answer && self.text_call.is_some() {
             // The harness took no call from it, so the code in it was never run; it would read as if it had been.
             return outside_fences(text).into_iter().for_each(|range| self.add(kind, text, range, None, place));
@@ -188,25 +197,25 @@ impl Source {
 
     fn read_call(&mut self, name: &Arc<str>, arguments: &str, place: SourcePosition) -> u32 {
         let json: Option<Value> = arguments.trim_start().starts_with('{').then(|| arguments.parse().ok()).flatten();
-        let told = arguments::tell(json.as_ref(), arguments, &mut self.folder);
+        let call_text = arguments::call_text(json.as_ref(), arguments, &mut self.folder);
         let name = &one_line(name);
-        let head: Arc<str> = if told.head.is_empty() {
+        let head: Arc<str> = if call_text.head.is_empty() {
             Arc::clone(name)
         } else {
-            Arc::from(format!("{name}: {}", told.head.replace(['\n', '\r'], " ")))
+            Arc::from(format!("{name}: {}", call_text.head.replace(['\n', '\r'], " ")))
         };
         let action = self.add_action(name, head, place);
-        let known = &mut self.actions[action as usize];
-        (known.lists_tasks, known.writes_task) =
-            (told.lists_tasks, told.writes_task && known.kind == tools::ToolKind::Plan);
-        if known.kind == tools::ToolKind::Shell {
+        let recorded = &mut self.actions[action as usize];
+        (recorded.lists_tasks, recorded.writes_task) =
+            (call_text.lists_tasks, call_text.writes_task && recorded.kind == tools::ToolKind::Plan);
+        if recorded.kind == tools::ToolKind::Shell {
             let script = json.as_ref().map_or_else(|| Some(arguments.to_owned()), script_in);
-            known.lasting = script.map_or_else(LastingResults::default, |script| LastingResults::of(&script));
+            recorded.lasting = script.map_or_else(LastingResults::default, |script| LastingResults::of(&script));
         }
-        for (sign, lines) in told.lines.chunk_by(|one, other| one.0 == other.0).map(|lines| (lines[0].0, lines)) {
+        for (sign, lines) in call_text.lines.chunk_by(|one, other| one.0 == other.0).map(|lines| (lines[0].0, lines)) {
             let joined: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
             let text: Arc<str> = Arc::from(joined.join("\n"));
-            self.add_signed(Kind::Argument, &text, 0..text.len(), Some(action), sign, place);
+            self.add_signed(PassageKind::Argument, &text, 0..text.len(), Some(action), sign, place);
         }
         action
     }
@@ -238,7 +247,7 @@ impl Source {
             passage,
         });
         self.passages.push(Passage {
-            kind: Kind::Call,
+            kind: PassageKind::Call,
             speaker: None,
             unit: place.unit,
             message: self.messages,
@@ -267,7 +276,7 @@ impl Source {
         place: SourcePosition,
     ) {
         let first = self.lines.len();
-        self.add_parts(text, told, Kind::Told, Kind::Output, action, place);
+        self.add_parts(text, told, PassageKind::SpokenThroughTool, PassageKind::Output, action, place);
         let Some(action) = action.map(|action| action as usize) else { return };
         let known = &self.actions[action];
         let (ending, line) = outcome::ending(known.kind, self.request(known), text, is_error, self.flags);
@@ -281,8 +290,8 @@ impl Source {
         &mut self,
         text: &Arc<str>,
         inner: &[Range<usize>],
-        kind: Kind,
-        rest: Kind,
+        kind: PassageKind,
+        rest: PassageKind,
         action: Option<u32>,
         place: SourcePosition,
     ) {
@@ -296,17 +305,24 @@ impl Source {
     }
 
     /// Adds a line that stands for something without text.
-    fn add_name(&mut self, kind: Kind, name: &Arc<str>, action: Option<u32>, place: SourcePosition) {
+    fn add_name(&mut self, kind: PassageKind, name: &Arc<str>, action: Option<u32>, place: SourcePosition) {
         self.add(kind, name, 0..name.len(), action, SourcePosition { at: None, ..place });
     }
 
-    fn add(&mut self, kind: Kind, text: &Arc<str>, range: Range<usize>, action: Option<u32>, place: SourcePosition) {
+    fn add(
+        &mut self,
+        kind: PassageKind,
+        text: &Arc<str>,
+        range: Range<usize>,
+        action: Option<u32>,
+        place: SourcePosition,
+    ) {
         self.add_signed(kind, text, range, action, Sign::Plain, place);
     }
 
     fn add_signed(
         &mut self,
-        kind: Kind,
+        kind: PassageKind,
         text: &Arc<str>,
         range: Range<usize>,
         action: Option<u32>,
@@ -318,10 +334,10 @@ impl Source {
         let first = self.lines.len() as u32;
         let shift = |inner: Range<usize>| inner.start + range.start..inner.end + range.start;
         let cut = match kind {
-            Kind::Output => Cut::NumberedLines,
-            Kind::Typed | Kind::Told => Cut::Sentences,
+            PassageKind::Output => Cut::NumberedLines,
+            PassageKind::Typed | PassageKind::SpokenThroughTool => Cut::Sentences,
             // It is read unchanged, and may have to be cut to very little.
-            Kind::Said | Kind::Answer if self.is_newest => Cut::Sentences,
+            PassageKind::Commentary | PassageKind::Answer if self.is_newest => Cut::Sentences,
             _ => Cut::Lines,
         };
         for piece in pieces(part, cut) {
@@ -339,7 +355,7 @@ impl Source {
         let lines = first..self.lines.len() as u32;
         if !lines.is_empty() {
             let SourcePosition { unit, at } = place;
-            let is_speech = matches!(kind, Kind::Typed | Kind::Said | Kind::Answer);
+            let is_speech = matches!(kind, PassageKind::Typed | PassageKind::Commentary | PassageKind::Answer);
             self.passages.push(Passage {
                 kind,
                 speaker: self.speaker.clone().filter(|_| is_speech),
@@ -366,11 +382,11 @@ impl Source {
                 Record::Unsaid => self.is_unsaid = true,
                 Record::Speech { speaker, rows } => {
                     let kind = match speaker {
-                        Speaker::Assistant if calls_next => Kind::Said,
-                        Speaker::Assistant => Kind::Answer,
-                        Speaker::User => Kind::Told,
-                        Speaker::Harness => Kind::Injected,
-                        Speaker::Tool => Kind::Output,
+                        Speaker::Assistant if calls_next => PassageKind::Commentary,
+                        Speaker::Assistant => PassageKind::Answer,
+                        Speaker::User => PassageKind::SpokenThroughTool,
+                        Speaker::Harness => PassageKind::Injected,
+                        Speaker::Tool => PassageKind::Output,
                     };
                     self.messages += 1;
                     self.add_rows(kind, &rows, None, Sign::Plain, place);
@@ -385,9 +401,9 @@ impl Source {
                     known.ending = ending;
                     let action = Some(action);
                     for (sign, rows) in arguments {
-                        self.add_rows(Kind::Argument, &rows, action, sign, place);
+                        self.add_rows(PassageKind::Argument, &rows, action, sign, place);
                     }
-                    self.add_rows(Kind::Output, &output, action, Sign::Plain, place);
+                    self.add_rows(PassageKind::Output, &output, action, Sign::Plain, place);
                     // Several calls of one message cannot be distinguished from calls of several messages.
                     self.messages += 1;
                 }
@@ -397,7 +413,7 @@ impl Source {
         (self.left_out, self.is_unsaid) = (LeftOutCalls::default(), false);
     }
 
-    fn add_rows(&mut self, kind: Kind, rows: &Rows, action: Option<u32>, sign: Sign, place: SourcePosition) {
+    fn add_rows(&mut self, kind: PassageKind, rows: &Rows, action: Option<u32>, sign: Sign, place: SourcePosition) {
         let mut text = String::new();
         let mut gaps = Vec::new();
         for (row, gap) in rows.iter() {

@@ -11,7 +11,7 @@ use epitome_strategy::{Cue, Cues, View};
 
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::counts::{Counts, ModelTerms};
-use crate::passage::{Kind, Line, Passage};
+use crate::passage::{Line, Passage, PassageKind};
 use crate::source::Source;
 use crate::terms::Terms;
 
@@ -130,30 +130,30 @@ impl Worth {
             let action = passage.action.map(|action| &source.actions[action as usize]);
             let is_newest = action.is_none_or(|action| newest.get(&signature(source, action)) == Some(&action.head));
             let of_kind = match passage.kind {
-                Kind::Typed => TYPED,
-                Kind::Told => TOLD,
-                Kind::Answer => ANSWER * age,
-                Kind::Said => SAID * age,
-                Kind::Call => CALL * age,
-                Kind::Argument | Kind::Injected => OTHER * age,
-                Kind::Output => {
+                PassageKind::Typed => TYPED,
+                PassageKind::SpokenThroughTool => TOLD,
+                PassageKind::Answer => ANSWER * age,
+                PassageKind::Commentary => SAID * age,
+                PassageKind::Call => CALL * age,
+                PassageKind::Argument | PassageKind::Injected => OTHER * age,
+                PassageKind::Output => {
                     let tokens: u32 = passage.lines.clone().map(|line| self.tokens[line as usize]).sum();
                     OTHER * age * (1.0 + (-(tokens as f32) / SHORT_OUTPUT).exp())
                 }
             };
             self.set(passage, of_kind, 0.0);
             match (passage.kind, action) {
-                (Kind::Told, _) => self.set(passage, of_kind, TOLD_FLAT),
-                (Kind::Call, Some(action)) => {
+                (PassageKind::SpokenThroughTool, _) => self.set(passage, of_kind, TOLD_FLAT),
+                (PassageKind::Call, Some(action)) => {
                     let changes = is_newest && matches!(action.kind, ToolKind::Edit | ToolKind::Write);
                     self.set(passage, of_kind, CALL_FLAT + if changes { CHANGE_FLAT } else { 0.0 });
                 }
-                (Kind::Argument, _) if source.lines[passage.lines.start as usize].sign == Sign::New => {
+                (PassageKind::Argument, _) if source.lines[passage.lines.start as usize].sign == Sign::New => {
                     self.set(passage, of_kind * CHANGED, 0.0);
                 }
-                (Kind::Argument, Some(action)) if action.lists_tasks => self.set(passage, of_kind, TASK_FLAT),
-                (Kind::Output, Some(action)) if action.lists_tasks => self.set(passage, of_kind * ECHO, 0.0),
-                (Kind::Output, action) => {
+                (PassageKind::Argument, Some(action)) if action.lists_tasks => self.set(passage, of_kind, TASK_FLAT),
+                (PassageKind::Output, Some(action)) if action.lists_tasks => self.set(passage, of_kind * ECHO, 0.0),
+                (PassageKind::Output, action) => {
                     let reads = action.is_some_and(|action| is_reading(source, action));
                     let mut factor = of_kind;
                     factor *= match action {
@@ -169,7 +169,7 @@ impl Worth {
                     self.weigh_output(source, passage, reads, age, |line| outcomes.has(line));
                     let lasting = action.map(|action| action.lasting).unwrap_or_default();
                     for line in
-                        passage.lines.clone().filter(|line| lasting.is_told_by(source.lines[*line as usize].text()))
+                        passage.lines.clone().filter(|line| lasting.is_reported_by(source.lines[*line as usize].text()))
                     {
                         self.flat[line as usize] += LASTING_FLAT;
                     }
@@ -219,7 +219,7 @@ impl Worth {
         let mut keys: Vec<(u32, u64)> = Vec::new();
         // The newest line of each long text.
         let mut newest: KeyMap<u32> = KeyMap::default();
-        for passage in source.passages.iter().filter(|passage| passage.kind == Kind::Output) {
+        for passage in source.passages.iter().filter(|passage| passage.kind == PassageKind::Output) {
             for line in passage.lines.clone() {
                 let text = source.lines[line as usize].text();
                 if text.len() > REPEATED_BYTES {
@@ -250,7 +250,8 @@ impl Worth {
     fn relate(&mut self, source: &Source, counts: &Counts) {
         let spoken = ModelTerms::new(source, self);
         let mut near: Vec<(u32, f32)> = vec![(u32::MAX, 0.0); self.of_term.len()];
-        for (number, passage) in (0..).zip(&source.passages).filter(|(_, passage)| passage.kind == Kind::Output) {
+        for (number, passage) in (0..).zip(&source.passages).filter(|(_, passage)| passage.kind == PassageKind::Output)
+        {
             let asked = passage.action.map_or(passage.message, |action| source.actions[action as usize].message);
             for (message, weight) in spoken.terms_around(asked) {
                 for term in message {

@@ -45,7 +45,7 @@ const MOST_COST: u64 = 8 << 30;
 /// takes as long as hashing about so many bytes.
 const MESSAGE_COST: u64 = 1 << 10;
 
-/// What a search for a stretch came to.
+/// The result of a search for a stretch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StretchSearch {
     /// The messages that have the handle together.

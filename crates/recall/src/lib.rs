@@ -34,6 +34,6 @@ mod units;
 
 pub use handle::{StretchSearch, edit_handle, find_by_handle, find_stretch_by_handle, message_number};
 pub use index::Index;
-pub use page::{Page, Part, Passage};
-pub use pool::{Pool, Share};
+pub use page::{Page, Passage, PassagePart};
+pub use pool::{Pool, SessionMatches};
 pub use query::{Query, QueryProblem, Source};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use epitome_session::{Change, Entry, EntryKey, Session};
 
 use crate::handle::message_handle;
-use crate::page::{Page, Part};
+use crate::page::{Page, PassagePart};
 
 impl Page {
     /// Sets for each passage whether the session's context still contains all of it, what a person took back, and the
@@ -24,7 +24,7 @@ impl Page {
             passage.taken_back = messages.filter(|message| taken_back.contains(message)).collect();
             passage.taken_back.dedup();
             // The handle of the message that names the passage precedes that of its neighbours.
-            let (own, others): (Vec<&Part>, Vec<&Part>) =
+            let (own, others): (Vec<&PassagePart>, Vec<&PassagePart>) =
                 passage.parts.iter().partition(|part| part.message == passage.number);
             let parts = || own.iter().chain(&others).copied();
             let archived = || parts().find_map(|part| Some((part.message, places.handle(part)?)));
@@ -68,7 +68,7 @@ impl<'a> Places<'a> {
     }
 
     /// Whether the view shows all of a part.
-    fn holds(&self, part: &Part) -> bool {
+    fn holds(&self, part: &PassagePart) -> bool {
         let Some(entry) = self.shown.get(&EntryKey::Log(part.message)) else { return false };
         let (shown, recorded) =
             (entry.message.blocks.get(part.block as usize), entry.original.blocks.get(part.block as usize));
@@ -80,7 +80,7 @@ impl<'a> Places<'a> {
     }
 
     /// Returns the handle of a part that the view does not show.
-    fn handle(&self, part: &Part) -> Option<Arc<str>> {
+    fn handle(&self, part: &PassagePart) -> Option<Arc<str>> {
         let key = EntryKey::Log(part.message);
         if self.holds(part) {
             return None;

@@ -55,7 +55,7 @@ pub struct Passage {
     pub score: f32,
     /// The stretches that it was taken from, in order.
     #[serde(skip)]
-    pub parts: Vec<Part>,
+    pub parts: Vec<PassagePart>,
 }
 
 impl Passage {
@@ -71,7 +71,7 @@ impl Passage {
 
 /// A part of a passage: a stretch of one block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct PassagePart {
     /// The message's number in the log.
     pub message: u32,
     /// The block's number in the message.

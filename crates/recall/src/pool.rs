@@ -16,7 +16,7 @@ const MOST: usize = 1_000;
 
 /// The contribution of one session to a query: its best passages, and how rare the query's words are in it.
 #[derive(Debug)]
-pub struct Share {
+pub struct SessionMatches {
     windows: usize,
     /// For each query's terms, in order: how many windows contain one.
     holding: Vec<Vec<usize>>,
@@ -34,7 +34,7 @@ impl Index {
     /// Returns the contribution of this session to a query over many sessions. Costs a search.
     ///
     /// Errors where the query is beyond its limits: [`Query::check`].
-    pub fn share(&self, query: &Query) -> Result<Share, QueryProblem> {
+    pub fn share(&self, query: &Query) -> Result<SessionMatches, QueryProblem> {
         query.check()?;
         let pages = query.page.saturating_add(1);
         let whole = Query {
@@ -70,7 +70,7 @@ impl Index {
                 .collect();
             Candidate { passage, strengths }
         });
-        Ok(Share {
+        Ok(SessionMatches {
             windows: scope.window_count(),
             candidates: found.collect(),
             holding: terms.iter().map(|terms| terms.iter().map(holding).collect()).collect(),
@@ -96,7 +96,7 @@ impl<N> Pool<N> {
     }
 
     /// Adds the share of the session `name`. The same shares in the same order give the same passages.
-    pub fn add(&mut self, name: N, share: Share)
+    pub fn add(&mut self, name: N, share: SessionMatches)
     where
         N: Clone,
     {
@@ -169,7 +169,7 @@ impl<N> Pool<N> {
     }
 }
 
-impl Share {
+impl SessionMatches {
     /// Returns the passages for an update of where they are: see [`Page::locate`].
     pub fn locate(&mut self, session: &epitome_session::Session) {
         let passages = self.candidates.iter().map(|candidate| candidate.passage.clone()).collect();

@@ -47,10 +47,10 @@ pub enum QueryProblem {
     #[error("there is nothing to look for: name words, or whose words, or ask for the newest")]
     Nothing,
     /// There are more queries than a search takes.
-    #[error("a search takes at most {most} queries at once, not {0}: ask for less", most = Query::MOST_QUERIES)]
+    #[error("a search takes at most {most} queries at once, not {0}", most = Query::MOST_QUERIES)]
     Queries(usize),
     /// One of the queries is longer than a query may be.
-    #[error("a query has at most {most} characters, not {0}: ask for less", most = Query::MOST_QUERY_CHARACTERS)]
+    #[error("a query has at most {most} characters, not {0}", most = Query::MOST_QUERY_CHARACTERS)]
     Words(usize),
     /// A page cannot have so many passages.
     #[error("`limit` is 1 to {most} passages, not {0}", most = Query::MOST_PASSAGES)]

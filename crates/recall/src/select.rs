@@ -8,7 +8,7 @@ use epitome_strategy::levels;
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 use crate::index::Index;
-use crate::page::{Page, Part, Passage};
+use crate::page::{Page, Passage, PassagePart};
 use crate::pieces::{Body, Piece, is_heading};
 use crate::query::Query;
 use crate::score::{Ranking, Window, rarity};
@@ -276,7 +276,7 @@ impl<'a> Selection<'a> {
                 Body::Recorded(range) => Some(range.start + first.start..range.start + last.end),
                 Body::Arguments(_) => None,
             };
-            parts.push(Part { message: piece.message, block: piece.block, bytes });
+            parts.push(PassagePart { message: piece.message, block: piece.block, bytes });
         }
         text.truncate(text.trim_end().len());
         if let Some((end, _)) = text.char_indices().nth(found.room) {

@@ -19,9 +19,9 @@ impl BackgroundThreads {
 }
 
 impl BackgroundThreads {
-    /// Waits until nothing is prepared any more, for as long as `patience`; whether that is so. Blocks its thread.
+    /// Waits until nothing is prepared any more, for at most `patience`. Returns whether that was reached. Blocks its thread.
     pub(crate) fn wait(&self, preparation: &Preparation, patience: Duration) -> bool {
-        self.0.block_on(async { tokio::time::timeout(patience, preparation.settled()).await.is_ok() })
+        self.0.block_on(async { tokio::time::timeout(patience, preparation.wait_until_done()).await.is_ok() })
     }
 }
 

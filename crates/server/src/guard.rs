@@ -1,9 +1,9 @@
 //! The checks that every request passes: the host's name, the token, the rate, a slot; and its log line and metrics.
 
 mod answers;
+mod quotas;
 mod rates;
 mod shared_rates;
-mod shares;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ use crate::state::Core;
 #[cfg(feature = "otel")]
 use crate::telemetry;
 
+pub(crate) use quotas::{QuotaPermit, TenantQuotas};
 use rates::{CountedBy, Rates};
 use shared_rates::SharedRates;
-pub(crate) use shares::{Share, Shares};
 
 /// The header with the number of a request, which the log repeats.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-epitome-request-id");
@@ -64,21 +64,21 @@ pub(crate) struct Guard {
     core: Arc<Core>,
     rates: Rates,
     /// Requests that are answered.
-    slots: Arc<Shares>,
+    slots: Arc<TenantQuotas>,
     /// Requests whose bodies arrive.
-    arriving: Arc<Shares>,
+    arriving: Arc<TenantQuotas>,
     /// Bytes of bodies that arrive or are answered.
-    body_bytes: Arc<Shares>,
+    body_bytes: Arc<TenantQuotas>,
     /// Bytes of answers that are on their way.
-    answer_bytes: Arc<Shares>,
+    answer_bytes: Arc<TenantQuotas>,
     /// Requests of the proxy whose bodies go on as they come.
-    streams: Arc<Shares>,
+    streams: Arc<TenantQuotas>,
 }
 
 impl Guard {
     pub(crate) fn new(core: Arc<Core>) -> Arc<Self> {
         let (limits, are_several) = (&core.settings.limits, core.settings.tokens.has_several_tenants());
-        let shares = |most| Shares::new(most, are_several);
+        let shares = |most| TenantQuotas::new(most, are_several);
         let bodies = limits.body_bytes.saturating_mul(MOST_BODIES);
         Arc::new(Self {
             rates: Rates::new(limits.requests_per_minute, shared_rates(&core)),
@@ -239,7 +239,7 @@ async fn receive_body(
     parts: &Parts,
     body: Body,
     #[cfg_attr(not(feature = "otel"), allow(unused_variables, reason = "what is traced depends on it"))] access: Access,
-) -> Result<(Body, Option<Arc<Mutex<Share>>>), ApiError> {
+) -> Result<(Body, Option<Arc<Mutex<QuotaPermit>>>), ApiError> {
     let _place =
         guard.arriving.take(tenant, 1).ok_or_else(|| Problem::Busy.with("too many requests are on their way"))?;
     let too_much = || Problem::Busy.with("too many bytes are on their way");

@@ -36,7 +36,7 @@ mod storage;
 mod telemetry;
 mod threads;
 mod title;
-mod turns;
+mod worker_pool;
 mod workers;
 
 pub use auth::{TokenError, Tokens};

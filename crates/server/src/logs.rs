@@ -8,7 +8,7 @@ use tracing_subscriber::{Layer as _, layer::SubscriberExt as _, util::Subscriber
 #[cfg(feature = "otel")]
 use crate::telemetry::{self, Traces};
 
-/// Keeps what the process tells of itself going: to be held until the end.
+/// Keeps logs and traces going: to be held until the process ends.
 #[derive(Debug)]
 #[must_use = "what is traced is sent as long as it is held"]
 pub struct Logs {
@@ -16,7 +16,7 @@ pub struct Logs {
     _traces: Option<Traces>,
 }
 
-/// Why nothing can be told of the process.
+/// Why logging could not be started.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LogError {

@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
-use epitome_mcp::{Answer, Asker, Call, ToolBackend, http_service, session_of};
+use epitome_mcp::{Answer, Call, CallOrigin, ToolBackend, http_service, session_of};
 use serde_json::{Map, Value};
 
 use crate::auth::Caller;
@@ -53,7 +53,7 @@ impl ToolBackend for TenantSessions {
         true
     }
 
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, origin: &CallOrigin) -> Answer {
         let read = Call::read(tool, &arguments).and_then(|call| Ok((call, session_of(&arguments)?)));
         let (call, named) = match read {
             Ok(read) => read,
@@ -64,15 +64,15 @@ impl ToolBackend for TenantSessions {
                 "Which session? Pass its id as `session`, or have the client send it in the header `{SESSION}`."
             ))
         };
-        let told = named.as_ref().or(self.session.as_ref());
+        let named_id = named.as_ref().or(self.session.as_ref());
         // A host that keeps its sessions here under their own ids need not say it twice.
-        let Some(id) = told.or(asker.session.as_ref()) else { return which() };
+        let Some(id) = named_id.or(origin.session.as_ref()) else { return which() };
         let found = check_id(id).and_then(|()| NamedSession::new(&self.sessions, &self.caller, id));
         if let Call::Compact(asked) = call {
             let answered = async { compact_as_asked(&found?, asked).await };
             return match answered.await {
-                Ok(told) => Answer::new(told),
-                Err(error) if told.is_none() && error.problem == Problem::UnknownSession => which(),
+                Ok(named_id) => Answer::new(named_id),
+                Err(error) if named_id.is_none() && error.problem == Problem::UnknownSession => which(),
                 Err(error) => Answer::refusal(format!("{}: {}", error.message, error.help)),
             };
         }
@@ -80,7 +80,7 @@ impl ToolBackend for TenantSessions {
         let answered = async { search::answer(&found?, call).await };
         let answer = match answered.await {
             Ok(answer) => answer,
-            Err(error) if told.is_none() && error.problem == Problem::UnknownSession => return which(),
+            Err(error) if named_id.is_none() && error.problem == Problem::UnknownSession => return which(),
             Err(error) => Answer::refusal(format!("{}: {}", error.message, error.help)),
         };
         if is_lookup {

@@ -117,7 +117,7 @@ impl ServiceMetrics {
         *self.native_compactions.lock().entry(asked).or_default() += 1;
     }
 
-    /// A request with a compaction item of ours, which was `expanded` or `refused`.
+    /// A request with one of our compaction items, which was `expanded` or `refused`.
     pub(crate) fn native_item(&self, outcome: &'static str) {
         *self.native_items.lock().entry(outcome).or_default() += 1;
     }

@@ -1,4 +1,4 @@
-//! Who asks, and what is done for them.
+//! The caller of a request, and work done on its behalf.
 
 use std::sync::Arc;
 
@@ -35,6 +35,6 @@ impl Requester {
     ) -> Result<Json<T>, ApiError> {
         let core = Arc::clone(&self.core);
         let tenant = Arc::clone(&self.caller.tenant);
-        core.turns.run(&tenant, move |cancellation| work(&self, cancellation)).await?.map(Json)
+        core.workers.run(&tenant, move |cancellation| work(&self, cancellation)).await?.map(Json)
     }
 }

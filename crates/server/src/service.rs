@@ -94,7 +94,7 @@ impl Service {
         let router = self.app.router();
         let (stopping, stopped) = oneshot::channel::<()>();
         let sessions = Arc::clone(&self.app.sessions);
-        let told = async move {
+        let shut_down = async move {
             stop.await;
             tracing::info!("stopping");
             sessions.hub.close();
@@ -104,7 +104,7 @@ impl Service {
         let patience = Patience { headers: limits.body_timeout, write: limits.write_timeout };
         let connections = Arc::clone(&self.app.connections);
         let served = async move {
-            listen::serve(self.listener, router, connections, patience, told).await;
+            listen::serve(self.listener, router, connections, patience, shut_down).await;
             // Work on sessions whose caller has left.
             self.app.sessions.under_way.wait_until_idle().await;
         };
@@ -190,7 +190,7 @@ pub fn serve(
     if settings.tokens.has_several_tenants() {
         // Counting one tenant's very large sessions on all cores must not slow down other tenants. Where the host has
         // such threads already, they stay as they are.
-        let counting = rayon::ThreadPoolBuilder::new().start_handler(|_| threads::step_back());
+        let counting = rayon::ThreadPoolBuilder::new().start_handler(|_| threads::lower_priority());
         if let Err(error) = counting.build_global() {
             tracing::debug!(%error, "the threads that count are not the service's own");
         }

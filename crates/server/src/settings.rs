@@ -102,7 +102,7 @@ pub struct Limits {
     pub parts: usize,
     /// Connections at once. Where there are more, idle ones make room; where none is idle, only health is answered.
     pub connections: usize,
-    /// The same for one address. Behind a proxy all connections are of one address.
+    /// The same for one address. Behind a proxy all connections come from one address.
     pub connections_per_address: usize,
     /// Requests under way at once: 503 beyond. A streamed answer counts until its headers are sent.
     pub concurrent: usize,

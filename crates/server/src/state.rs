@@ -12,7 +12,7 @@ use crate::http::{ApiError, Problem};
 use crate::metrics::ServiceMetrics;
 use crate::settings::Settings;
 use crate::storage::Storage;
-use crate::turns::Turns;
+use crate::worker_pool::WorkerPool;
 
 /// The state that every feature needs and none owns. It knows no feature: each has a state of its own, which holds this
 /// one.
@@ -23,7 +23,7 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) archives: Archives,
     pub(crate) metrics: ServiceMetrics,
-    pub(crate) turns: Turns,
+    pub(crate) workers: WorkerPool,
     /// `None` where the service keeps nothing.
     storage: Option<Storage>,
     /// The engine for sessions of any format.
@@ -35,7 +35,7 @@ impl Core {
         Arc::new(Self {
             archives: Archives::new(settings.memory.archive_bytes),
             metrics: ServiceMetrics::default(),
-            turns: Turns::new(&settings.limits, settings.tokens.has_several_tenants()),
+            workers: WorkerPool::new(&settings.limits, settings.tokens.has_several_tenants()),
             storage: store.map(Storage::new),
             engine: epitome::engine_of(&runtime),
             runtime: Arc::new(runtime),

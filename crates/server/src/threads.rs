@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// The lower priority of a thread that steps back, in steps of niceness: beside one that does not, it gets a tenth of a
+/// The lower priority of a background thread, in steps of niceness: beside one that does not, it gets a tenth of a
 /// core.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
 /// Lets the system prefer other threads to this one, for good: without special rights a thread cannot come forward again.
 /// Elsewhere than on Linux priorities are those of whole processes, and nothing is done.
-pub(crate) fn step_back() {
+pub(crate) fn lower_priority() {
     #[cfg(target_os = "linux")]
     {
         // On Linux "this process" is this thread.
@@ -43,7 +43,7 @@ mod tests {
         let priority = || rustix::process::getpriority_process(None).unwrap();
         let before = priority();
         let stepped = std::thread::spawn(move || {
-            step_back();
+            lower_priority();
             priority()
         });
         assert_eq!((stepped.join().unwrap(), priority()), (NICENESS.max(before), before));

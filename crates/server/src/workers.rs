@@ -13,14 +13,14 @@ use crate::threads;
 /// Processor time counts half as much after this time.
 const HALF_LIFE: Duration = Duration::from_secs(5);
 
-/// Whoever has used more seconds of the processor lately steps back behind those who have used less: about a seventh of
+/// A tenant that has used more seconds of the processor lately yields to those that have used less: about a seventh of
 /// one core, all the time.
 const MUCH: f64 = 1.0;
 
 /// Workers beyond the bound, for tenants that have none while others have them all.
 const SPARE: usize = 8;
 
-/// The turns of the workers. Tenants that wait get them one after the other, however much each of them waits for. Where
+/// A fair queue for workers. Tenants that wait get them one after the other, however much each of them waits for. Where
 /// there are several tenants, none has more than half of the workers, and one without a worker does not wait for the
 /// end of the others' jobs: a few more workers run then, and the system shares the cores among all of them, with less
 /// for tenants that have used much lately.
@@ -53,20 +53,20 @@ struct WorkerState {
     used: HashMap<Arc<str>, ProcessorUsage>,
     busy: usize,
     busy_of: HashMap<Arc<str>, usize>,
-    waiting: HashMap<Arc<str>, VecDeque<oneshot::Sender<Turn>>>,
+    waiting: HashMap<Arc<str>, VecDeque<oneshot::Sender<WorkerPermit>>>,
     /// The tenants that wait, the next one first.
     order: VecDeque<Arc<str>>,
 }
 
-/// The turn of a worker, until it is dropped.
+/// The right to one worker, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct WorkerPermit {
     workers: Arc<Workers>,
     tenant: Arc<str>,
 }
 
 impl Workers {
-    /// So many workers; half of them for one tenant where there are others.
+    /// Returns a pool of `most` workers; one tenant gets half of them at most where there are several.
     pub(crate) fn new(most: usize, are_several: bool) -> Arc<Self> {
         let most = most.max(1);
         let most_of_one = if are_several { most.div_ceil(2) } else { most };
@@ -74,8 +74,8 @@ impl Workers {
         Arc::new(Self { most, most_of_one, spare, are_several, state: Mutex::default() })
     }
 
-    /// Whether a tenant has used so much lately that others come first.
-    fn steps_back(&self, tenant: &str) -> bool {
+    /// Whether a tenant has used so much processor time lately that others come first.
+    fn yields_to_others(&self, tenant: &str) -> bool {
         let used = |state: &WorkerState| state.used.get(tenant).map_or(0.0, |used| used.seconds_at(Instant::now()));
         self.are_several && used(&self.state.lock()) > MUCH
     }
@@ -86,8 +86,8 @@ impl Workers {
         *used = ProcessorUsage { seconds: used.seconds_at(now) + time.as_secs_f64(), at: now };
     }
 
-    /// Waits for a turn. Dropping the future is leaving the queue.
-    pub(crate) async fn turn(self: &Arc<Self>, tenant: &Arc<str>) -> Turn {
+    /// Waits for a worker. Dropping the future leaves the queue.
+    pub(crate) async fn acquire(self: &Arc<Self>, tenant: &Arc<str>) -> WorkerPermit {
         loop {
             let (sender, receiver) = oneshot::channel();
             {
@@ -112,14 +112,14 @@ impl Workers {
             let next = self.state.lock().next(self);
             let Some((tenant, sender)) = next else { return };
             // Whoever has left in the meantime gives it back by dropping it.
-            drop(sender.send(Turn { workers: Arc::clone(self), tenant }));
+            drop(sender.send(WorkerPermit { workers: Arc::clone(self), tenant }));
         }
     }
 }
 
 impl WorkerState {
     /// The next who gets a turn, counted as busy. Linear in the tenants that wait and may not have one.
-    fn next(&mut self, bounds: &Workers) -> Option<(Arc<str>, oneshot::Sender<Turn>)> {
+    fn next(&mut self, bounds: &Workers) -> Option<(Arc<str>, oneshot::Sender<WorkerPermit>)> {
         let mut place = 0;
         while self.busy < bounds.most + bounds.spare && place < self.order.len() {
             let tenant = Arc::clone(&self.order[place]);
@@ -149,11 +149,11 @@ impl WorkerState {
     }
 }
 
-impl Turn {
+impl WorkerPermit {
     /// Does the work off the threads that answer requests; `None` where it panics, or the system has no thread for it. The
     /// work of a tenant that has used much lately is done on a thread that the system prefers others to.
-    pub(crate) async fn take<T: Send + 'static>(self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        let steps_back = self.workers.steps_back(&self.tenant);
+    pub(crate) async fn run<T: Send + 'static>(self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let yields_to_others = self.workers.yields_to_others(&self.tenant);
         let measured = move || {
             let before = threads::time_used();
             let done = work();
@@ -161,7 +161,7 @@ impl Turn {
             drop(self);
             done
         };
-        if !steps_back {
+        if !yields_to_others {
             return tokio::task::spawn_blocking(measured).await.ok();
         }
         let (sender, receiver) = oneshot::channel();
@@ -169,7 +169,7 @@ impl Turn {
         // A thread that has stepped back cannot come forward again, so it ends with its work.
         let thread = std::thread::Builder::new().name("epitome-work".to_owned()).spawn(move || {
             let _entered = runtime.enter();
-            threads::step_back();
+            threads::lower_priority();
             // Nobody may wait for it any more.
             drop(sender.send(measured()));
         });
@@ -180,7 +180,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for WorkerPermit {
     fn drop(&mut self) {
         {
             let mut state = self.workers.state.lock();
@@ -204,25 +204,25 @@ mod tests {
 
     use super::*;
 
-    type Waiting = Pin<Box<dyn Future<Output = Turn>>>;
+    type Waiting = Pin<Box<dyn Future<Output = WorkerPermit>>>;
 
     fn wait(workers: &Arc<Workers>, tenant: &str) -> Waiting {
         let (workers, name) = (Arc::clone(workers), Arc::from(tenant));
-        let mut waiting: Waiting = Box::pin(async move { workers.turn(&name).await });
+        let mut waiting: Waiting = Box::pin(async move { workers.acquire(&name).await });
         assert!(has(&mut waiting).is_none(), "there is none for {tenant} at once");
         waiting
     }
 
-    fn has(waiting: &mut Waiting) -> Option<Turn> {
+    fn has(waiting: &mut Waiting) -> Option<WorkerPermit> {
         match waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(turn),
             Poll::Pending => None,
         }
     }
 
-    fn turn(workers: &Arc<Workers>, tenant: &str) -> Turn {
+    fn turn(workers: &Arc<Workers>, tenant: &str) -> WorkerPermit {
         let (workers, tenant) = (Arc::clone(workers), Arc::from(tenant));
-        let mut waiting: Waiting = Box::pin(async move { workers.turn(&tenant).await });
+        let mut waiting: Waiting = Box::pin(async move { workers.acquire(&tenant).await });
         has(&mut waiting).unwrap()
     }
 
@@ -272,20 +272,20 @@ mod tests {
         drop(carol);
         // Carol has none again, and Alice has one.
         assert!(has(&mut more).is_none() && has(&mut second).is_some());
-        let _others: Vec<Turn> = (0..SPARE - 1).map(|number| turn(&workers, &number.to_string())).collect();
+        let _others: Vec<WorkerPermit> = (0..SPARE - 1).map(|number| turn(&workers, &number.to_string())).collect();
         let _last = turn(&workers, "last");
         drop(wait(&workers, "none is left"));
     }
 
     #[test]
-    fn whoever_has_used_much_steps_back_for_a_while() {
+    fn a_tenant_that_used_much_yields_for_a_while() {
         let check = |are_several: bool, used: f64, ago: u64, expect: bool| {
             let (workers, tenant) = (Workers::new(2, are_several), Arc::from("alice"));
             workers.use_up(&tenant, Duration::from_secs_f64(used));
             let Some(at) = Instant::now().checked_sub(Duration::from_secs(ago)) else { return };
             workers.state.lock().used.get_mut(&tenant).unwrap().at = at;
-            assert_eq!(workers.steps_back("alice"), expect, "{are_several} {used} {ago}");
-            assert!(!workers.steps_back("bob"));
+            assert_eq!(workers.yields_to_others("alice"), expect, "{are_several} {used} {ago}");
+            assert!(!workers.yields_to_others("bob"));
         };
         check(true, 2.0, 0, true);
         check(true, 0.5, 0, false);
@@ -300,9 +300,9 @@ mod tests {
         for used in [0, 100] {
             let tenant: Arc<str> = Arc::from("alice");
             workers.use_up(&tenant, Duration::from_secs(used));
-            let done = workers.turn(&tenant).await.take(|| (7, Handle::try_current().is_ok())).await;
+            let done = workers.acquire(&tenant).await.run(|| (7, Handle::try_current().is_ok())).await;
             assert_eq!(done, Some((7, true)), "the runtime is there too");
-            let panicked = workers.turn(&tenant).await.take(|| assert_eq!(1, 2)).await;
+            let panicked = workers.acquire(&tenant).await.run(|| assert_eq!(1, 2)).await;
             assert_eq!(panicked, None);
             assert_eq!(workers.state.lock().busy, 0);
         }

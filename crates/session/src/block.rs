@@ -245,7 +245,7 @@ impl Block {
         Self::new(content)
     }
 
-    /// Returns the block as an excerpt shows it: of media the mark that tells of them, which nobody said. `None` where it has no
+    /// Returns the block as an excerpt shows it; media become the mark that replaces them, which counts as written by no person. `None` where it has no
     /// text that may be cut. Linear in the text.
     pub fn excerpted(&self, excerpt: &Excerpt) -> Option<Self> {
         if let (Content::Media(_), Some(mark)) = (&self.content, &excerpt.attachments) {

@@ -145,18 +145,18 @@ impl Entry {
 
     /// Shows a late result whose call is no longer shown as a message of the user's side, in the place where it
     /// arrived.
-    fn tell_late_result(&mut self) {
+    fn show_as_user_message(&mut self) {
         if self.position.rank != Rank::LateResult {
             return;
         }
-        let told = self.message.blocks.iter().find_map(|block| {
+        let text_block = self.message.blocks.iter().find_map(|block| {
             let text = Arc::clone(&block.as_result()?.text);
             let Block { typed, instructions, .. } = block.clone();
             Some(Block { typed, instructions, ..Block::text(text) })
         });
         let shown = Arc::make_mut(&mut self.message);
         (shown.role, shown.origin) = (Role::User, Origin::ToolOutput);
-        shown.blocks = told.into_iter().collect();
+        shown.blocks = text_block.into_iter().collect();
         self.position = Position::log(self.position.sequence);
     }
 
@@ -233,7 +233,7 @@ pub(crate) fn reconcile(view: &mut Vec<Entry>) {
                     None if answers => {
                         superfluous.insert(entry.key);
                     }
-                    None => entry.tell_late_result(),
+                    None => entry.show_as_user_message(),
                 }
             }
         }

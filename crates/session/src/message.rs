@@ -68,7 +68,7 @@ pub enum Origin {
     Instructions,
     /// A developer's instructions, where the provider tells them from the system prompt.
     Developer,
-    /// Configuration that stands among the messages and is nobody's speech: definitions of tools, references, approvals.
+    /// Configuration among the messages, which has no speaker: definitions of tools, references, approvals.
     Configuration,
     /// Typed by a person: a genuine user turn.
     Typed,
@@ -234,7 +234,7 @@ impl Message {
         self.role == Role::System && !matches!(self.origin, Origin::Summary | Origin::Notice)
     }
 
-    /// Whether it has a picture, a document, a sound or a block of a kind that is not known, whose tokens are not those of a text.
+    /// Whether it has a picture, a document, a sound or an unknown block, whose tokens are not counted as text.
     pub fn has_media(&self) -> bool {
         self.blocks.iter().any(|block| match &block.content {
             Content::Media(_) | Content::Opaque(_) => true,

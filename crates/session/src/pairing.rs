@@ -113,7 +113,7 @@ impl Pairing {
     ///
     /// Invariant (results): whatever has the id of a call finds that call, before any other result is given one; a
     /// result without the id of a call is given one of the step in front of it while one is open there.
-    pub(crate) fn settle(&mut self, log: &[Arc<Message>], messages: &mut [Message]) -> Vec<Option<usize>> {
+    pub(crate) fn pair_next(&mut self, log: &[Arc<Message>], messages: &mut [Message]) -> Vec<Option<usize>> {
         let mut answered = vec![None; messages.len()];
         // Results without the id of an open call, with the step in front of them.
         let mut others: Vec<(usize, Option<usize>)> = Vec::new();
@@ -219,7 +219,7 @@ impl Pairing {
 /// Gives each result among messages that are not in a session the id of the call among them that it answers, as a
 /// [`Session`](crate::Session) does. Linear in the messages.
 pub fn pair(messages: &mut [Message]) {
-    Pairing::default().settle(&[], messages);
+    Pairing::default().pair_next(&[], messages);
 }
 
 /// The result that a message is.

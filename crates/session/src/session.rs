@@ -12,9 +12,9 @@ use crate::fold::{Entry, EntryKey, Position, apply_epoch, reconcile};
 use crate::hash::{self, Hash};
 use crate::heading::Heading;
 use crate::journal::{Change, Epoch, Trigger};
-use crate::limits::{Load, RequestLimits};
 use crate::message::{Message, MessageId, Origin, Role};
 use crate::pairing::Pairing;
+use crate::request_limits::{RequestLimits, RequestSize};
 use crate::speaker;
 
 /// An append-only log of messages, a journal of epochs, and the view that is folded from them.
@@ -103,7 +103,7 @@ impl Session {
     /// followed its call is placed directly behind the call, where providers want it.
     /// A result without the id of a call is given one: see [`Message::recorded_call_id`].
     pub fn push(&mut self, mut message: Message) -> EntryKey {
-        let call = self.pairing.settle(&self.log, std::slice::from_mut(&mut message)).pop().flatten();
+        let call = self.pairing.pair_next(&self.log, std::slice::from_mut(&mut message)).pop().flatten();
         let entry = self.append(message, call);
         let (key, position, is_late) = (entry.key, entry.position, !entry.is_in_place());
         let at = self.view.partition_point(|other| other.position < position);
@@ -122,7 +122,7 @@ impl Session {
         let caller = call.map(|call| &*self.log[call]);
         // A result that came with another id than its call's has been given the call by its order.
         let is_by_order = message.recorded_call_id.is_some();
-        speaker::settle(&mut message, |result| {
+        speaker::attribute(&mut message, |result| {
             tool_of(caller?, result).filter(|_| !is_by_order || result.name.is_some())
         });
         let position = self.place(&message, index, call.map(|call| call as u32));
@@ -211,23 +211,23 @@ impl Session {
     }
 
     /// Returns an empty session that goes on with what another does: its model, its provider's limits, its tools.
-    pub fn like(other: &Self) -> Self {
+    pub fn with_settings_of(other: &Self) -> Self {
         let (model, limits, tools) = (other.model.clone(), other.limits, other.tools.clone());
         Self { model, limits, tools, ..Self::default() }
     }
 
     /// Returns what its view is for its provider beside tokens. Linear in the blocks.
-    pub fn load(&self, limits: &RequestLimits) -> Load {
-        let mut load = Load::of(self.view.iter().map(|entry| &*entry.message), limits);
+    pub fn request_size(&self, limits: &RequestLimits) -> RequestSize {
+        let mut load = RequestSize::of(self.view.iter().map(|entry| &*entry.message), limits);
         load.bytes += self.tools.as_ref().map_or(0, |tools| tools.len());
         load
     }
 
     /// Returns the limit of the provider's, beside tokens, that its view is over, in words; `None` where it keeps all that are
     /// known. Linear in the blocks.
-    pub fn excess(&self) -> Option<String> {
+    pub fn exceeded_limit(&self) -> Option<String> {
         let limits = self.limits.as_ref()?;
-        self.load(limits).excess(limits)
+        self.request_size(limits).exceeded_limit(limits)
     }
 
     /// Returns the compacted view: what the model would see now.
@@ -424,7 +424,7 @@ impl Session {
     /// What leaves is [`taken_back`](Self::taken_back). Linear in the log.
     ///
     /// Nothing is checked here: only readers of recordings know the places.
-    pub fn go_to(&mut self, holds: impl Fn(&Epoch) -> bool, stays: impl Fn(u32) -> bool) {
+    pub fn switch_branch(&mut self, holds: impl Fn(&Epoch) -> bool, stays: impl Fn(u32) -> bool) {
         for epoch in &mut self.journal {
             epoch.undone = !holds(epoch);
         }
@@ -505,7 +505,7 @@ impl Extend<Message> for Session {
     fn extend<M: IntoIterator<Item = Message>>(&mut self, messages: M) {
         let mut is_late = false;
         let mut messages: Vec<Message> = messages.into_iter().collect();
-        let calls = self.pairing.settle(&self.log, &mut messages);
+        let calls = self.pairing.pair_next(&self.log, &mut messages);
         for (message, call) in messages.into_iter().zip(calls) {
             let entry = self.append(message, call);
             is_late |= !entry.is_in_place();
@@ -555,7 +555,7 @@ impl From<StoredSession> for Session {
         let StoredSession { id, model, limits, tools, .. } = stored;
         let mut session = Self { id, model, limits, tools, ..Self::default() };
         let mut log: Vec<Message> = stored.log.into_iter().map(Arc::unwrap_or_clone).collect();
-        let calls = session.pairing.settle(&[], &mut log);
+        let calls = session.pairing.pair_next(&[], &mut log);
         for (message, call) in log.into_iter().zip(calls) {
             session.append(message, call); // the view is folded below
         }

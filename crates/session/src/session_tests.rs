@@ -235,7 +235,7 @@ fn going_to_another_place() {
     let summary = remove(&mut session, &[EntryKey::Log(1), EntryKey::Log(2)], "sum");
     assert_eq!(shown(&session), "u:a u:sum u:d");
     // Behind `a`: the compaction was made on the way that is left.
-    session.go_to(|_| false, |index| index < 1);
+    session.switch_branch(|_| false, |index| index < 1);
     session.push(user("e"));
     assert_eq!(shown(&session), "u:a u:e");
     let standing = |session: &Session| session.standing_log().iter().map(|it| it.plain_text()).collect::<String>();
@@ -243,7 +243,7 @@ fn going_to_another_place() {
     assert_eq!(session.without_journal().view().len(), 2);
     assert_eq!(session.cycle(), 0, "nothing was compacted");
     // To the end of the first way.
-    session.go_to(|epoch| epoch.id == summary, |index| index < 4);
+    session.switch_branch(|epoch| epoch.id == summary, |index| index < 4);
     assert_eq!(shown(&session), "u:a u:sum u:d");
     assert_eq!(standing(&session), "abcd");
 }

@@ -1,4 +1,4 @@
-//! Files that can be read to their end: a pipe or a device that stands where a file should be is told, and not waited for.
+//! Files that can be read to their end: a pipe or a device in place of a file is an error, and is not waited for.
 
 use std::fs;
 use std::io;

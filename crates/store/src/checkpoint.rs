@@ -43,8 +43,8 @@ impl Checkpoint {
     }
 }
 
-/// The id of the session that goes on in place of one in its present state, after a compaction that it needs was refused.
-/// Another state has another successor; whoever asks again finds the same.
+/// Returns the id of the session that continues one in its present state, after a compaction that it needs was refused.
+/// Another state has another successor; the same state always has the same.
 pub fn successor_id(tenant: &Tenant, id: &str, session: &Session) -> Arc<str> {
     let mut hasher = blake3::Hasher::new();
     for part in [tenant.as_str().as_bytes(), id.as_bytes(), &session.state_hash()] {

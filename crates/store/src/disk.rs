@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use epitome_shelf::{Draft, Privacy, identity, identity_at};
+use epitome_shelf::{PendingFile, Privacy, identity, identity_at};
 
 use crate::error::StoreError;
 
@@ -157,18 +157,18 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> Result<LockedFile, StoreError> {
     let there = replace.then(|| fs::canonicalize(path).ok()).flatten();
     let path = there.as_deref().unwrap_or(path);
-    let draft = Draft::new(path, Privacy::Shared).map_err(StoreError::io("creating a file beside", path))?;
-    let own = draft.path().to_owned();
+    let pending = PendingFile::new(path, Privacy::Shared).map_err(StoreError::io("creating a file beside", path))?;
+    let own = pending.path().to_owned();
     let here = |doing| StoreError::io(doing, &own);
     if let Some(there) = &there {
         let metadata = fs::metadata(there).map_err(StoreError::io("looking at", there))?;
-        draft.be_like(&metadata).map_err(here("giving the owner and mode of the old file to"))?;
+        pending.copy_metadata(&metadata).map_err(here("giving the owner and mode of the old file to"))?;
     }
-    draft.file().write_all(bytes).and_then(|()| draft.file().sync_all()).map_err(here("writing"))?;
-    check_lock(draft.file().try_lock(), draft.path())?;
+    pending.file().write_all(bytes).and_then(|()| pending.file().sync_all()).map_err(here("writing"))?;
+    check_lock(pending.file().try_lock(), pending.path())?;
     let file = match replace {
-        true => draft.replace().map_err(StoreError::io("replacing", path))?,
-        false => draft.name().map_err(|source| match source.kind() {
+        true => pending.replace().map_err(StoreError::io("replacing", path))?,
+        false => pending.name().map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => StoreError::Exists { path: path.to_owned() },
             _ => StoreError::Io { doing: "creating", path: path.to_owned(), source },
         })?,

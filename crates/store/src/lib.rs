@@ -106,7 +106,6 @@
 //! Keys of channels are references ([`KeyReference`]); settings in which something looks like a secret are refused.
 
 mod archive;
-mod bearing;
 mod checkpoint;
 mod data;
 mod disk;
@@ -118,6 +117,7 @@ mod lines;
 mod lock;
 mod memory;
 mod record;
+mod relevant_memories;
 mod replay;
 mod session_file;
 mod settings;
@@ -128,7 +128,6 @@ mod tenant;
 mod tenant_memories;
 
 pub use archive::SessionArchive;
-pub use bearing::bearing_on;
 pub use checkpoint::{Checkpoint, successor_id};
 pub use data::{
     EpochTimes, Health, Messages, Page, Paging, Removal, SessionFilter, SessionInfo, SessionMetadata, Slice,
@@ -139,6 +138,7 @@ pub use extract::{LONGEST_MEMORY, extract};
 pub use file_memories::FileMemories;
 pub use lock::{CompactionMark, SessionLock};
 pub use memory::{Memory, MemoryKind, MemoryStore, Scope, supersedes};
+pub use relevant_memories::relevant_memories;
 pub use session_file::{OpenedSession, SessionFile};
 pub use settings::{Agent, Channel, KeyReference};
 #[cfg(feature = "sqlite")]

@@ -16,7 +16,7 @@ use tokio::task::unconstrained;
 pub struct SessionLock {
     // Dropped first: a waiter in this process then finds the lock free with the other instances too.
     elsewhere: Option<Box<dyn ExternalLock>>,
-    _here: Turn,
+    _here: LocalLock,
 }
 
 /// A lock that other processes see too.
@@ -27,7 +27,7 @@ pub(crate) trait ExternalLock: Send + Sync + Debug {
 }
 
 impl SessionLock {
-    pub(crate) fn new(here: Turn, elsewhere: Option<Box<dyn ExternalLock>>) -> Self {
+    pub(crate) fn new(here: LocalLock, elsewhere: Option<Box<dyn ExternalLock>>) -> Self {
         Self { elsewhere, _here: here }
     }
 
@@ -61,7 +61,7 @@ impl CompactionMark {
 
 /// The locks of this process: a queue for each name that is locked or waited for.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Turns(Arc<Mutex<HashMap<Arc<str>, Queue>>>);
+pub(crate) struct LocalLocks(Arc<Mutex<HashMap<Arc<str>, Queue>>>);
 
 /// The lock of one name, which tasks get in the order in which they first asked.
 #[derive(Debug, Default)]
@@ -71,9 +71,9 @@ struct Queue {
     places: usize,
 }
 
-/// Having the lock of a name. Dropping it gives it to the next one who waits.
+/// The lock of a name while it is held. Dropping it passes it to the next waiter.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct LocalLock {
     // In this order: the lock is free when the place is given up.
     _guard: OwnedMutexGuard<()>,
     _place: Place,
@@ -82,17 +82,17 @@ pub(crate) struct Turn {
 /// A place in the queue of a name, or at its head. The last one to give it up removes the queue.
 #[derive(Debug)]
 struct Place {
-    turns: Turns,
+    local_locks: LocalLocks,
     name: Arc<str>,
 }
 
-impl Turns {
-    /// Waits for the lock of that name, behind those who wait already. Dropping the future is leaving the queue.
-    pub(crate) async fn wait(&self, name: Arc<str>) -> Turn {
+impl LocalLocks {
+    /// Waits for the lock of that name, behind those that wait already. Dropping the future leaves the queue.
+    pub(crate) async fn wait(&self, name: Arc<str>) -> LocalLock {
         let (place, queue) = self.join(name);
         // Not of the budget of a tokio task: one that waits here through another executor would never get a new one.
         let guard = unconstrained(queue.lock_owned()).await;
-        Turn { _guard: guard, _place: place }
+        LocalLock { _guard: guard, _place: place }
     }
 
     /// Takes a place in the queue of that name. Returns it with the lock to wait for.
@@ -100,13 +100,13 @@ impl Turns {
         let mut queues = lock(&self.0);
         let queue = queues.entry(Arc::clone(&name)).or_default();
         queue.places += 1;
-        (Place { turns: self.clone(), name }, Arc::clone(&queue.lock))
+        (Place { local_locks: self.clone(), name }, Arc::clone(&queue.lock))
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut queues = lock(&self.turns.0);
+        let mut queues = lock(&self.local_locks.0);
         let Some(queue) = queues.get_mut(&self.name) else { return };
         // Counted while the table is locked: of two places that are given up at once, one is the last.
         queue.places -= 1;
@@ -126,14 +126,14 @@ mod tests {
 
     use super::*;
 
-    type TurnFuture = Pin<Box<dyn Future<Output = Turn>>>;
+    type LockFuture = Pin<Box<dyn Future<Output = LocalLock>>>;
 
-    fn wait(turns: &Turns, name: &'static str) -> TurnFuture {
-        let turns = turns.clone();
-        Box::pin(async move { turns.wait(name.into()).await })
+    fn wait(local_locks: &LocalLocks, name: &'static str) -> LockFuture {
+        let local_locks = local_locks.clone();
+        Box::pin(async move { local_locks.wait(name.into()).await })
     }
 
-    fn poll(wait: &mut TurnFuture) -> Option<Turn> {
+    fn poll(wait: &mut LockFuture) -> Option<LocalLock> {
         match wait.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(turn),
             Poll::Pending => None,
@@ -142,11 +142,11 @@ mod tests {
 
     #[test]
     fn turns_are_taken_in_order_and_by_those_who_still_wait() {
-        let turns = Turns::default();
-        let mut waits: Vec<TurnFuture> = (0..5).map(|_| wait(&turns, "a")).collect();
+        let local_locks = LocalLocks::default();
+        let mut waits: Vec<LockFuture> = (0..5).map(|_| wait(&local_locks, "a")).collect();
         let first = poll(&mut waits[0]).unwrap();
         assert!(waits[1..].iter_mut().all(|wait| poll(wait).is_none()));
-        assert!(poll(&mut wait(&turns, "b")).is_some(), "another name is another lock");
+        assert!(poll(&mut wait(&local_locks, "b")).is_some(), "another name is another lock");
         drop(waits.remove(2)); // leaves the queue
         drop(first);
         assert!(poll(&mut waits[2]).is_none(), "it is not its turn");
@@ -155,18 +155,18 @@ mod tests {
         drop(second);
         drop(waits.remove(2)); // leaves when it is its turn, which it never took
         let last = poll(&mut waits[2]).unwrap();
-        assert!(poll(&mut wait(&turns, "a")).is_none());
+        assert!(poll(&mut wait(&local_locks, "a")).is_none());
         drop(last);
         drop(waits);
-        assert!(lock(&turns.0).is_empty(), "nothing is kept of a lock that nobody holds");
+        assert!(lock(&local_locks.0).is_empty(), "nothing is kept of a lock that nobody holds");
     }
 
     #[test]
     fn of_places_given_up_at_once_one_is_the_last() {
-        let turns = Turns::default();
+        let local_locks = LocalLocks::default();
         let start = Barrier::new(2);
         let leave = || {
-            let mut wait = wait(&turns, "a");
+            let mut wait = wait(&local_locks, "a");
             let turn = poll(&mut wait);
             start.wait();
             drop((turn, wait));
@@ -176,7 +176,7 @@ mod tests {
                 scope.spawn(leave);
                 scope.spawn(leave);
             });
-            assert!(lock(&turns.0).is_empty(), "round {round}: the queue is kept");
+            assert!(lock(&local_locks.0).is_empty(), "round {round}: the queue is kept");
         }
     }
 }

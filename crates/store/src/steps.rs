@@ -31,11 +31,11 @@ pub(crate) fn steps<'a>(
 ) -> Vec<SessionChange<'a>> {
     let mut steps = Vec::new();
     let mut log = before.new_messages(session).iter();
-    let mut told = before.messages;
+    let mut pushed = before.messages;
     for epoch in before.new_epochs(session) {
-        for message in log.by_ref().take((epoch.log_length as usize).saturating_sub(told)) {
+        for message in log.by_ref().take((epoch.log_length as usize).saturating_sub(pushed)) {
             steps.push(SessionChange::Message(message));
-            told += 1;
+            pushed += 1;
         }
         let items = items.remove(&epoch.id).unwrap_or_default();
         if epoch.undone {

@@ -1,9 +1,9 @@
 //! Choosing the parts of a long text that stay: pieces, their worth, and how many fit.
 
 mod arguments;
+mod informative;
 mod sections;
 mod sentences;
-mod telling;
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use crate::text;
 use crate::view::View;
 
 pub use arguments::argument_saving;
+pub use informative::{Focus, InformativeLines, informative_lines, is_error_line, is_stop_word, stop_words};
 pub use sections::beginnings;
 pub use sentences::whole_sentences;
-pub use telling::{Focus, TellingLines, is_error_line, is_stop_word, stop_words, telling_lines};
 
 /// A line longer than this many bytes is several pieces, so that a text of one giant line can be cut too.
 const LONGEST_LINE: usize = 400;
@@ -62,7 +62,7 @@ pub fn fit(
     ranked: impl IntoIterator<Item = usize>,
     budget: Tokens,
 ) -> Vec<Range<u32>> {
-    let (first_mark, mark) = (view.mark_tokens(), view.further_mark_tokens());
+    let (first_mark, mark) = (view.mark_tokens(), view.later_mark_tokens());
     let mut kept = vec![false; pieces.len()];
     let mut chosen = Vec::new();
     let marks_tokens = |gaps: usize| if gaps == 0 { 0 } else { first_mark + (gaps as Tokens - 1) * mark };

@@ -46,7 +46,7 @@ fn pieces_cover_the_text() {
 fn what_is_kept_fits_with_its_marks() {
     let view = View::new(&[], &[], &[], &[], &Bytes, Language::English);
     let mark = view.mark_tokens();
-    let two = mark + view.further_mark_tokens();
+    let two = mark + view.later_mark_tokens();
     let text: String = (0..40).map(|line| format!("{line:02}{}\n", "x".repeat(57))).collect();
     let pieces = pieces(&text);
     let check = |ranked: &[usize], budget: Tokens, expect: &[Range<u32>]| {
@@ -101,14 +101,14 @@ fn focus_terms_match_at_word_starts() {
     check("解析器报错", "这个解析器有问题", 2);
     check("the", "the", 0);
     let lines = ["a parser", "b parser", "c parser", "d", "e", "f", "g", "lexer"];
-    let telling = Focus::new(Some("parser lexer")).telling(lines.iter().copied());
+    let telling = Focus::new(Some("parser lexer")).distinctive(lines.iter().copied());
     assert_eq!((telling.hits("parser"), telling.hits("lexer")), (0, 1));
 }
 
 #[test]
 fn notes_mind_the_number() {
     let check = |errors: usize, matches: usize, expect: &str| {
-        assert_eq!(TellingLines { errors, matches, ..TellingLines::default() }.note(), expect);
+        assert_eq!(InformativeLines { errors, matches, ..InformativeLines::default() }.note(), expect);
     };
     check(0, 0, ", its two ends kept");
     check(1, 0, ", 1 error line and its two ends kept");
@@ -124,25 +124,25 @@ fn telling_lines_are_errors_the_focus_and_both_ends() {
     lines[40] = format!("the lexer is in focus {}\n", "f".repeat(36));
     let text = lines.concat();
     let kept = |budget, focus: Option<&str>| {
-        let ranges = telling_lines(&view, &text, &Focus::new(focus), budget).keep;
+        let ranges = informative_lines(&view, &text, &Focus::new(focus), budget).keep;
         ranges.iter().map(|range| text[range.start as usize..range.end as usize].to_owned()).collect::<Vec<_>>()
     };
     let check = |budget, focus, expect: &[usize]| {
         assert_eq!(kept(budget, focus), expect.iter().map(|line| lines[*line].clone()).collect::<Vec<_>>());
     };
-    let marks = view.mark_tokens() + view.further_mark_tokens();
+    let marks = view.mark_tokens() + view.later_mark_tokens();
     let line = lines[0].len() as Tokens;
     check(0, None, &[]);
     check(view.mark_tokens() + 2 * line, None, &[0, 59]);
     check(marks + 3 * line + 10, None, &[0, 20, 59]);
-    check(marks + view.further_mark_tokens() + 4 * line + 10, Some("where is the lexer?"), &[0, 20, 40, 59]);
+    check(marks + view.later_mark_tokens() + 4 * line + 10, Some("where is the lexer?"), &[0, 20, 40, 59]);
 }
 
 #[test]
 fn a_run_of_one_line_is_told_once() {
     let view = View::new(&[], &[], &[], &[], &Bytes, Language::English);
     let text = format!("start\n{}end\n", "error: connection refused by the host\n".repeat(30));
-    let keep = telling_lines(&view, &text, &Focus::new(None), 400).keep;
+    let keep = informative_lines(&view, &text, &Focus::new(None), 400).keep;
     let shown: String = keep.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();
     assert_eq!(shown.matches("refused").count(), 1, "{shown}");
     assert!(shown.starts_with("start") && shown.ends_with("end\n"), "{shown}");

@@ -14,7 +14,7 @@ use crate::transcript::{CALL, Speaker};
 
 /// What stands in front of each further line of a record that no person typed: one blank, which most vocabularies have in
 /// one token with the word behind it.
-pub const FURTHER: &str = " ";
+pub const CONTINUATION: &str = " ";
 
 /// The mark in front of words that would look like a mark or a heading of a written text.
 const ESCAPE: char = '\\';
@@ -67,7 +67,7 @@ pub fn write_record(out: &mut String, speaker: Speaker, text: &str) {
     let mut is_first = true;
     for line in lines(text.trim_matches(is_line_end)).filter(|line| speaker == Speaker::User || !line.trim().is_empty())
     {
-        out.push_str(if is_first { speaker.mark() } else { speaker.further() });
+        out.push_str(if is_first { speaker.mark() } else { speaker.continuation_mark() });
         match std::mem::take(&mut is_first) {
             true => out.push_str(line),
             false => out.push_str(&escaped(line)),

@@ -22,10 +22,10 @@ mod lexicon;
 mod lists;
 mod lock;
 mod media;
+mod model_backoff;
 mod named;
 pub mod parts;
 mod plan;
-mod refusals;
 mod registry;
 pub mod secrets;
 mod services;
@@ -54,8 +54,8 @@ pub use block::{BlockRef, EntryTokens};
 pub use cancellation::Cancellation;
 pub use clock::Clock;
 pub use facts::{
-    Atom, AtomKind, AtomPlace, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, References, ToolOutput,
-    exact_strings, files_of, rules_read,
+    Call, ExactString, ExactStrings, Facts, FileAccess, FileEvent, Occurrence, References, StringKind, StringPlace,
+    ToolOutput, exact_strings, files_of, rules_read,
 };
 pub use goal::Goal;
 pub use host::HostChanges;
@@ -63,13 +63,13 @@ pub use lexicon::{Cue, CueCounts, CueMatch, CueSearch, Cues, Lexicon, LexiconErr
 pub use lists::WordLists;
 pub use lock::lock;
 pub use media::{MEDIA_TOKENS, MediaRates, Picture};
+pub use model_backoff::ModelBackoff;
 pub use named::{Named, UnknownName, nearest};
 pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
-pub use refusals::Refusals;
 pub use registry::{Configurable, Registration, Registry, RegistryError};
 pub use services::{
-    Archive, ArchiveError, ArchivedContent, BoxFuture, EmbedError, Embedder, Embeddings, NoTokens, SummarizeError,
-    Summarizer, Summary, SummaryTask, TokenCounter, Tokens,
+    Archive, ArchiveError, ArchivedContent, BoxFuture, EmbedError, Embedder, Embeddings, SummarizeError, Summarizer,
+    Summary, SummaryTask, TokenCounter, Tokens, ZeroCounter,
 };
 pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, SettingsTable};
 #[doc(hidden)]

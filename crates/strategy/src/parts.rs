@@ -6,7 +6,7 @@ use std::ops::Range;
 use epitome_session::{Reason, UnitKind};
 
 use crate::block::BlockRef;
-use crate::cut::{Focus, telling_lines};
+use crate::cut::{Focus, informative_lines};
 use crate::goal::Goal;
 use crate::plan::Edit;
 use crate::services::Tokens;
@@ -16,34 +16,34 @@ use crate::view::View;
 
 /// A part of a session: units that belong together and may shrink together.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Part {
+pub struct SessionPart {
     /// Its name for a person: `the way of round 3`.
     pub name: String,
     /// Units that a summary may replace, ascending; those that may not leave are left out.
     pub units: Vec<u32>,
     /// Texts that may be cut where that is enough, in order.
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<TextCut>,
 }
 
 /// A text that may be cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
+pub struct TextCut {
     /// The block that contains it.
     pub at: BlockRef,
     /// Tokens that may stay, marks included; 0 leaves a stub.
     pub budget: Tokens,
 }
 
-impl Part {
+impl SessionPart {
     /// Returns a part of the view in which the results of tools in the units `outputs` may be cut to `budget` tokens, where
     /// that is worth its marks; `None` where nothing may leave it. Linear in the view.
     pub fn new(view: &View<'_>, name: String, units: Vec<u32>, outputs: Range<u32>, budget: Tokens) -> Option<Self> {
         let all = view.facts().outputs();
-        let cuts: Vec<Cut> = all[all.partition_point(|output| output.unit < outputs.start)..]
+        let cuts: Vec<TextCut> = all[all.partition_point(|output| output.unit < outputs.start)..]
             .iter()
             .take_while(|output| output.unit < outputs.end)
             .filter(|output| view.protection(output.unit as usize).may_edit())
-            .map(|output| Cut { at: output.at, budget })
+            .map(|output| TextCut { at: output.at, budget })
             .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
             .collect();
         (!units.is_empty() || !cuts.is_empty()).then_some(Self { name, units, cuts })
@@ -64,7 +64,7 @@ impl SummaryRoom {
 
 /// The codes of the reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Codes {
+pub struct ReasonCodes {
     /// For a cut text.
     pub cut: &'static str,
     /// For a summary.
@@ -73,14 +73,14 @@ pub struct Codes {
 
 /// A run of consecutive units that one summary may replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct UnitRun {
     /// The units, ascending.
     pub units: Vec<u32>,
     /// Their tokens.
     pub tokens: Tokens,
 }
 
-impl Run {
+impl UnitRun {
     /// Whether a summary of `least` tokens is worth it: the units have more than twice as many, and are more than one
     /// earlier summary.
     pub fn is_worth_a_summary(&self, view: &View<'_>, least: Tokens) -> bool {
@@ -91,11 +91,11 @@ impl Run {
 
 /// Returns the runs of neighbours among `units` (ascending) without those that may not leave; a part of the system
 /// prompt does not separate neighbours. Linear.
-pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<Run> {
+pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<UnitRun> {
     let free: Vec<u32> = units.into_iter().filter(|unit| view.protection(*unit as usize).may_leave()).collect();
     let run = |units: Vec<u32>| {
         let tokens = units.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
-        Run { units, tokens }
+        UnitRun { units, tokens }
     };
     neighbours(view, &free).into_iter().map(run).collect()
 }
@@ -106,7 +106,7 @@ pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<Run> {
 /// As few of the oldest parts as possible are summarised so that cutting the texts of all others reaches the goal; of
 /// the last of these only the oldest units are, where that is enough. The tokens saved beyond the goal make the summaries
 /// longer. Linear in the parts' units and the texts that are cut.
-pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], room: SummaryRoom, codes: Codes) -> Vec<Edit> {
+pub fn plan(view: &View<'_>, goal: &Goal, parts: &[SessionPart], room: SummaryRoom, codes: ReasonCodes) -> Vec<Edit> {
     let excess = u64::from(goal.excess());
     let mut gives: Vec<PartYield> = parts.iter().map(|part| PartYield::new(view, part, room.least)).collect();
     let mut gain: u64 = gives.iter().map(|part| part.by_cuts).sum();
@@ -126,7 +126,7 @@ pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], room: SummaryRoom, cod
         gain -= part.shrink(view, gain.saturating_sub(excess), goal.longest_summary(), room.least);
     }
 
-    let chosen: Vec<(&Part, &Run)> = (parts.iter().zip(&gives))
+    let chosen: Vec<(&SessionPart, &UnitRun)> = (parts.iter().zip(&gives))
         .filter(|(_, gives)| gives.is_summarised)
         .flat_map(|(part, gives)| gives.runs.iter().map(move |run| (part, run)))
         .collect();
@@ -159,7 +159,7 @@ pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], room: SummaryRoom, cod
 
 /// What a part can save.
 struct PartYield {
-    runs: Vec<Run>,
+    runs: Vec<UnitRun>,
     /// Tokens that its cuts save, in order, each with the unit of its text.
     cuts: Vec<(u32, u64)>,
     by_cuts: u64,
@@ -167,7 +167,7 @@ struct PartYield {
 }
 
 impl PartYield {
-    fn new(view: &View<'_>, part: &Part, least: Tokens) -> Self {
+    fn new(view: &View<'_>, part: &SessionPart, least: Tokens) -> Self {
         let mut runs = runs(view, part.units.iter().copied());
         runs.retain(|run| run.is_worth_a_summary(view, least));
         let cuts: Vec<(u32, u64)> =
@@ -215,16 +215,16 @@ impl PartYield {
     }
 }
 
-impl Cut {
+impl TextCut {
     /// Returns the tokens that the cut saves, rather too few than too many; 0 where the text is no longer than what may
     /// stay.
     pub fn saving(&self, view: &View<'_>) -> u64 {
         u64::from(view.block_tokens(self.at).saturating_sub(self.budget.max(view.mark_tokens())))
     }
 
-    fn edit(&self, view: &View<'_>, focus: &Focus, part: &Part, code: &str) -> Option<Edit> {
+    fn edit(&self, view: &View<'_>, focus: &Focus, part: &SessionPart, code: &str) -> Option<Edit> {
         let text = view.block(self.at)?.excerptable()?;
-        let lines = telling_lines(view, text, focus, self.budget);
+        let lines = informative_lines(view, text, focus, self.budget);
         if lines.is_whole || self.saving(view) == 0 {
             return None;
         }

@@ -30,7 +30,7 @@ impl TokenCounter for Bytes {
     }
 }
 
-const CODES: Codes = Codes { cut: "cut", summary: "summary" };
+const CODES: ReasonCodes = ReasonCodes { cut: "cut", summary: "summary" };
 const LIMITS: SummaryRoom = SummaryRoom { least: 50, share: 1.0 };
 
 /// A view of messages of 500 tokens each, `s` for an earlier summary, `p` for a message that may not leave, and the edits
@@ -65,10 +65,10 @@ fn check(messages: &str, parts: &[&[u32]], budget: Tokens, excess: Tokens, expec
         host: HostChanges::Any,
     };
     let part = |units: &&[u32]| {
-        let cuts = units.iter().map(|unit| Cut { at: BlockRef { message: *unit, block: 0 }, budget });
-        Part { name: "part".to_owned(), units: units.to_vec(), cuts: cuts.collect() }
+        let cuts = units.iter().map(|unit| TextCut { at: BlockRef { message: *unit, block: 0 }, budget });
+        SessionPart { name: "part".to_owned(), units: units.to_vec(), cuts: cuts.collect() }
     };
-    let parts: Vec<Part> = parts.iter().map(part).collect();
+    let parts: Vec<SessionPart> = parts.iter().map(part).collect();
     let mut text = String::new();
     for edit in plan(&view, &goal, &parts, LIMITS, CODES) {
         match edit {

@@ -92,7 +92,7 @@ pub enum SummaryText {
 pub struct SummaryRequest {
     /// The most tokens of the summary.
     pub max_tokens: Tokens,
-    /// The current question: facts that bear on it go in first.
+    /// The current question: facts relevant to it go in first.
     #[serde(default)]
     pub focus: Option<String>,
     /// Positions of the units that the text covers, ascending, where these are not the units that it replaces. It is a

@@ -1,5 +1,5 @@
 //! Secrets in texts: the forms that providers give their keys, private keys, passwords in addresses, and values that look random
-//! beside a name that tells of a secret.
+//! beside a name that indicates a secret.
 //!
 //! What a compaction writes is kept, shown and sent on, and a key in it helps nobody: a stand-in takes its place there. What stays
 //! as it came keeps its bytes, and so does the log, from which a person recalls it.
@@ -29,13 +29,13 @@ impl Secret {
 /// What follows a prefix.
 #[derive(Debug, Clone, Copy)]
 enum Body {
-    /// At least so many letters and digits.
+    /// At least this number of letters and digits.
     Alphanumeric(usize),
-    /// At least so many letters, digits, `_` and `-`, with a digit among them.
+    /// At least this number of letters, digits, `_` and `-`, with a digit among them.
     Word(usize),
-    /// Exactly so many capitals and digits.
+    /// Exactly this number of capitals and digits.
     Capitals(usize),
-    /// At least so many hexadecimal digits.
+    /// At least this number of hexadecimal digits.
     Hexadecimal(usize),
     /// Letters, digits, `_` and `-` in three parts between dots.
     ThreeParts,
@@ -106,7 +106,7 @@ const ADDRESS: &str = "://";
 /// Words in front of credentials in a header, in small letters (RFC 7617, RFC 6750).
 const SCHEMES: &[&str] = &["bearer ", "basic "];
 
-/// The ends of names that tell of a secret, in small letters without `_` and `-`. Source: the rule `generic-api-key` of gitleaks,
+/// The ends of names that indicate a secret, in small letters without `_` and `-`. Source: the rule `generic-api-key` of gitleaks,
 /// without names that are as often of something else (`key`, `auth`, `access`).
 const NAMES: &[&str] = &[
     "token",
@@ -173,11 +173,11 @@ pub fn secrets(text: &str) -> Vec<Secret> {
         None if text[found.range()].starts_with(ADDRESS) => password_in_address(text, found.end()),
         None => private_key(text, found.start()),
     });
-    let told = TELLING.find_iter(text).filter_map(|found| match SCHEMES.get(found.pattern().as_usize()) {
+    let named = TELLING.find_iter(text).filter_map(|found| match SCHEMES.get(found.pattern().as_usize()) {
         Some(scheme) => credentials(text, found.range(), scheme),
         None => beside_name(text, found.range()),
     });
-    let mut all: Vec<Secret> = anchored.chain(told).collect();
+    let mut all: Vec<Secret> = anchored.chain(named).collect();
     all.sort_by_key(|secret| (secret.range.start, std::cmp::Reverse(secret.range.end)));
     let mut end = 0;
     all.retain(|secret| {
@@ -292,7 +292,7 @@ fn credentials(text: &str, scheme: Range<usize>, name: &str) -> Option<Secret> {
     is_secret.then_some(Secret { range: scheme.end..end, kind: "credentials" })
 }
 
-/// A value beside a name that tells of a secret: `API_TOKEN=…`, `"password": "…"`, `--token …`.
+/// A value beside a name that indicates a secret: `API_TOKEN=…`, `"password": "…"`, `--token …`.
 fn beside_name(text: &str, name: Range<usize>) -> Option<Secret> {
     let bytes = text.as_bytes();
     let is_quote = |byte: u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b']');

@@ -10,8 +10,8 @@ use epitome_session::{Language, Media, Message, Session, SummaryCheck};
 use thiserror::Error;
 
 use crate::media::MediaRates;
+use crate::model_backoff::ModelBackoff;
 use crate::plan::SummaryRequest;
-use crate::refusals::Refusals;
 
 /// A number of tokens.
 pub type Tokens = u32;
@@ -47,9 +47,9 @@ pub trait TokenCounter: Send + Sync + Debug {
 
 /// Counts nothing: for views whose tokens do not matter.
 #[derive(Debug)]
-pub struct NoTokens;
+pub struct ZeroCounter;
 
-impl TokenCounter for NoTokens {
+impl TokenCounter for ZeroCounter {
     fn name(&self) -> &str {
         "none"
     }
@@ -134,10 +134,10 @@ pub trait Summarizer: Send + Sync + Debug {
     fn kind(&self) -> &str;
     /// Writes one summary of at most `task.request.max_tokens` tokens.
     async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError>;
-    /// Returns the same summarizer for one session, which records in `refusals` the models that gave no summary of it;
+    /// Returns the same summarizer for one session, which records in `backoff` the models that gave no summary of it;
     /// `None` for a summarizer without anything to record.
-    fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {
-        let _ = refusals;
+    fn for_session(&self, backoff: &ModelBackoff) -> Option<Arc<dyn Summarizer>> {
+        let _ = backoff;
         None
     }
 }

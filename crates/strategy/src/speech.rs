@@ -27,7 +27,7 @@ pub fn typed_texts(message: &Message) -> impl Iterator<Item = (usize, &str, Vec<
 
 /// Returns the number of each tool's result in a message with the ranges of it that a person said through the tool: an answer to
 /// the agent's question, the reason of a refusal. Results without such ranges are left out. Linear.
-pub fn told_texts(message: &Message) -> impl Iterator<Item = (usize, &str, Vec<Range<usize>>)> {
+pub fn spoken_texts(message: &Message) -> impl Iterator<Item = (usize, &str, Vec<Range<usize>>)> {
     texts(message, |content| match content {
         Content::ToolResult(result) => Some(&result.text),
         _ => None,

@@ -52,9 +52,9 @@ pub fn summarize_runs(
 /// Runs of neighbours that leave.
 struct Runs {
     /// Those that are summarised, with their tokens.
-    told: Vec<(Vec<u32>, Tokens)>,
+    summarized: Vec<(Vec<u32>, Tokens)>,
     /// Those that leave without a text where the goal needs it.
-    untold: Vec<Vec<u32>>,
+    dropped: Vec<Vec<u32>>,
 }
 
 impl Runs {
@@ -65,34 +65,34 @@ impl Runs {
             let tokens = run.iter().map(|unit| view.unit_tokens(*unit as usize)).sum::<Tokens>();
             (run, tokens)
         };
-        let mut told: Vec<(Vec<u32>, Tokens)> = neighbours(view, units).into_iter().map(sized).collect();
-        told.retain(|(run, _)| run.len() > 1 || has_more_than_summaries(view, run));
-        if told.len() < 2 {
-            return Self { told, untold: Vec::new() };
+        let mut summarized: Vec<(Vec<u32>, Tokens)> = neighbours(view, units).into_iter().map(sized).collect();
+        summarized.retain(|(run, _)| run.len() > 1 || has_more_than_summaries(view, run));
+        if summarized.len() < 2 {
+            return Self { summarized, dropped: Vec::new() };
         }
         let most = match goal.host.takes_one_text() {
             true => 1,
             false => (max_tokens + SUMMARY_OVERHEAD) / (least + SUMMARY_OVERHEAD).max(1),
         };
-        told.sort_by_key(|(run, tokens)| (std::cmp::Reverse(*tokens), run.first().copied()));
-        let large = told.partition_point(|(_, tokens)| *tokens >= worth).min((most as usize).max(1));
-        let mut untold: Vec<Vec<u32>> = told.split_off(large).into_iter().map(|(run, _)| run).collect();
-        told.sort_unstable();
-        untold.sort_unstable();
-        Self { told, untold }
+        summarized.sort_by_key(|(run, tokens)| (std::cmp::Reverse(*tokens), run.first().copied()));
+        let large = summarized.partition_point(|(_, tokens)| *tokens >= worth).min((most as usize).max(1));
+        let mut dropped: Vec<Vec<u32>> = summarized.split_off(large).into_iter().map(|(run, _)| run).collect();
+        summarized.sort_unstable();
+        dropped.sort_unstable();
+        Self { summarized, dropped }
     }
 
     fn edits(self, goal: &Goal, max_tokens: Tokens, least: Tokens, reason: impl Fn(&[u32]) -> Reason) -> Vec<Edit> {
-        let headings = (self.told.len() as Tokens).saturating_sub(1) * SUMMARY_OVERHEAD;
+        let headings = (self.summarized.len() as Tokens).saturating_sub(1) * SUMMARY_OVERHEAD;
         let text = u64::from(max_tokens.saturating_sub(headings));
-        let all = self.told.iter().map(|(_, tokens)| u64::from(*tokens)).sum::<u64>().max(1);
-        let summaries = self.told.into_iter().map(|(run, tokens)| {
+        let all = self.summarized.iter().map(|(_, tokens)| u64::from(*tokens)).sum::<u64>().max(1);
+        let summaries = self.summarized.into_iter().map(|(run, tokens)| {
             let share = (text * u64::from(tokens) / all) as Tokens;
             let most = tokens.saturating_sub(SUMMARY_OVERHEAD + 1).max(1);
             let reason = reason(&run);
             summarize(goal, run, share.max(least).min(most), reason)
         });
-        let drops = self.untold.into_iter().map(|units| {
+        let drops = self.dropped.into_iter().map(|units| {
             let mut reason = reason(&units);
             reason.detail.push_str("; too little for a summary of its own");
             Edit::Drop { units, reason }

@@ -137,7 +137,7 @@ impl<'a> View<'a> {
         Self::read_messages_of(None, messages, counter, language, read)
     }
 
-    /// The same for messages of a session's view, so that those behind its earlier summaries are known.
+    /// The same for messages of a session's view, so that the messages behind its earlier summaries are known.
     pub fn read_messages_of<'m, T>(
         session: Option<&Session>,
         messages: impl IntoIterator<Item = &'m Arc<Message>>,
@@ -379,7 +379,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the tokens of each further mark of the same excerpt.
-    pub fn further_mark_tokens(&self) -> Tokens {
+    pub fn later_mark_tokens(&self) -> Tokens {
         self.counter
             .count(self.language.pick("[… 1,000 lines, 10,000 tokens elided]\n", "[… 省略 1,000 行、10,000 token]\n"))
     }

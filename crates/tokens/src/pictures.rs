@@ -86,7 +86,7 @@ fn tiles(picture: Picture<'_>, base: Tokens, tile: Tokens) -> Tokens {
     base + tile * picture.squares(512, (longer * scale) as u32, Tokens::MAX)
 }
 
-/// Hundredths of a token for each square of 32 pixels, of which there are at most so many.
+/// Hundredths of a token for each square of 32 pixels, up to a number of squares.
 fn patches(picture: Picture<'_>, most: Tokens, hundredths: Tokens) -> Tokens {
     (picture.squares(32, u32::MAX, most) * hundredths).div_ceil(100)
 }

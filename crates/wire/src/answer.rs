@@ -65,7 +65,7 @@ pub trait Answers: Debug + Sync {
 
     /// Puts calls and their results beside those of a message that the client knows, and of the message behind it. Where a
     /// turn of the model is several items, `said` is the last of these. `None` where they have no place there.
-    fn grafted(&self, graft: &Graft, said: &str, next: Option<&str>) -> Option<Grafted>;
+    fn rejoined(&self, hidden: &HiddenCalls, said: &str, next: Option<&str>) -> Option<RejoinedMessages>;
 
     /// Returns the field of an answer's tokens.
     fn usage_field(&self) -> &'static str {
@@ -107,7 +107,7 @@ impl Call {
 /// Calls that the client never saw beside its own, with their results: they are put back into the request that brings the
 /// results of the others.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Graft {
+pub struct HiddenCalls {
     /// The calls as the model made them.
     pub calls: Vec<Value>,
     /// Their results, as requests have them.
@@ -116,9 +116,9 @@ pub struct Graft {
     pub places: Vec<usize>,
 }
 
-/// What takes the place of two neighbouring messages with a [`Graft`] in them.
+/// The messages that replace two neighbouring ones once [`HiddenCalls`] are put back into them.
 #[derive(Debug, Default)]
-pub struct Grafted {
+pub struct RejoinedMessages {
     /// The model's message; `None` where it stays as it came.
     pub said: Option<Value>,
     /// What stands between both.

@@ -1,9 +1,9 @@
 //! What the parts of requests and answers are.
 
-/// The class of an item, a block or a part. Where it is not known, it is [`PartClass::Opaque`]: never somebody's words.
+/// The class of an item, a block or a part. Where it is not known, it is [`PartClass::Opaque`]: never a person's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PartClass {
-    /// Text or media that somebody says.
+    /// Text or media of a speaker.
     Speech,
     /// The model's reasoning.
     Reasoning,

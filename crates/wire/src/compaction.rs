@@ -12,8 +12,8 @@ pub const COMPACTION_TOO_LARGE: &str = "compaction_too_large";
 /// The form in which an interface asks for compactions and brings them. Interfaces that have none keep what is here.
 pub trait Compactions {
     /// Returns what a request to a route asks for. `messages` are its messages or items, each as JSON.
-    fn asked(&self, _route: Route, _fields: &Object<'_>, _messages: &[&str]) -> Asked {
-        Asked::Nothing
+    fn asked(&self, _route: Route, _fields: &Object<'_>, _messages: &[&str]) -> RequestedCompaction {
+        RequestedCompaction::Nothing
     }
 
     /// Whether a message or an item does nothing but ask for a compaction.
@@ -56,7 +56,7 @@ pub trait Compactions {
     fn count_from_behind(&self, _item: &Value, _json: &mut Value) {}
 
     /// Returns the answer that is a compaction and nothing else.
-    fn compaction_answer(&self, _demand: Demand, _made: &MadeCompaction<'_>) -> AnswerBody {
+    fn compaction_answer(&self, _demand: CompactionRequest, _made: &MadeCompaction<'_>) -> AnswerBody {
         AnswerBody::Json(Value::Null)
     }
 
@@ -124,7 +124,7 @@ pub(crate) const COMPACT_EDIT: &str = "compact_20260112";
 
 /// A way to ask for a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Demand {
+pub enum CompactionRequest {
     /// OpenAI: the last item is a `compaction_trigger`; the answer is the item.
     Trigger,
     /// OpenAI: `POST …/responses/compact`; the answer is a list with the item at its end.
@@ -147,20 +147,20 @@ pub enum Demand {
 
 /// What a request asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestedCompaction {
     /// No compaction.
     Nothing,
     /// A compaction that can be made here.
-    Here(Demand),
+    Here(CompactionRequest),
     /// A compaction that only the provider can make rightly, with the reason as a code.
     Provider(&'static str),
     /// Something that no provider would do.
-    Wrong(WrongDemand),
+    Wrong(InvalidCompactionRequest),
 }
 
 /// Why a request cannot be answered by anybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WrongDemand {
+pub enum InvalidCompactionRequest {
     /// `compaction` beside `context_management`.
     Both,
     /// The newest message is the model's, and its calls have no results.
@@ -169,7 +169,7 @@ pub enum WrongDemand {
     NothingToSummarize,
 }
 
-impl Demand {
+impl CompactionRequest {
     /// The demand's name in metrics and logs.
     pub fn name(self) -> &'static str {
         match self {

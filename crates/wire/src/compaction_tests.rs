@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::Wire;
 
-fn check(route: Route, wire: Wire, body: Value, expect: Asked) {
+fn check(route: Route, wire: Wire, body: Value, expect: RequestedCompaction) {
     let text = body.to_string();
     let fields = Object::parse(&text).unwrap();
     let messages = fields.list(wire.list_field()).unwrap_or_default();
@@ -23,33 +23,39 @@ fn what_openai_is_asked() {
     let check = |body: Value, expect| check(Route::Conversation, Wire::OpenaiResponses, body, expect);
     let user = json!({"role": "user", "content": "compaction_trigger"});
     let trigger = json!({"type": "compaction_trigger"});
-    check(json!({"input": [user]}), Asked::Nothing);
-    check(json!({"input": "compaction_trigger"}), Asked::Nothing);
+    check(json!({"input": [user]}), RequestedCompaction::Nothing);
+    check(json!({"input": "compaction_trigger"}), RequestedCompaction::Nothing);
     let asked = json!({"input": [user, trigger], "store": false});
-    check(asked.clone(), Asked::Here(Demand::Trigger));
-    check(with(&asked, json!({"previous_response_id": null})), Asked::Here(Demand::Trigger));
-    check(with(&asked, json!({"previous_response_id": "resp_1"})), Asked::Provider("history-at-the-provider"));
-    check(with(&asked, json!({"conversation": "conv_1"})), Asked::Provider("history-at-the-provider"));
-    check(with(&asked, json!({"prompt": {"id": "p"}})), Asked::Provider("prompt-at-the-provider"));
-    check(with(&asked, json!({"background": true})), Asked::Provider("background"));
-    check(with(&asked, json!({"store": true})), Asked::Provider("stored-at-the-provider"));
-    check(json!({"input": [user, trigger]}), Asked::Provider("stored-at-the-provider"));
-    check(json!({"input": [trigger, user], "store": false}), Asked::Provider("trigger-in-the-middle"));
-    check(json!({"input": [trigger, trigger], "store": false}), Asked::Provider("trigger-in-the-middle"));
+    check(asked.clone(), RequestedCompaction::Here(CompactionRequest::Trigger));
+    check(with(&asked, json!({"previous_response_id": null})), RequestedCompaction::Here(CompactionRequest::Trigger));
+    check(
+        with(&asked, json!({"previous_response_id": "resp_1"})),
+        RequestedCompaction::Provider("history-at-the-provider"),
+    );
+    check(with(&asked, json!({"conversation": "conv_1"})), RequestedCompaction::Provider("history-at-the-provider"));
+    check(with(&asked, json!({"prompt": {"id": "p"}})), RequestedCompaction::Provider("prompt-at-the-provider"));
+    check(with(&asked, json!({"background": true})), RequestedCompaction::Provider("background"));
+    check(with(&asked, json!({"store": true})), RequestedCompaction::Provider("stored-at-the-provider"));
+    check(json!({"input": [user, trigger]}), RequestedCompaction::Provider("stored-at-the-provider"));
+    check(json!({"input": [trigger, user], "store": false}), RequestedCompaction::Provider("trigger-in-the-middle"));
+    check(json!({"input": [trigger, trigger], "store": false}), RequestedCompaction::Provider("trigger-in-the-middle"));
     let managed = |entries: Value| json!({"input": [user], "context_management": entries});
     let entry = json!({"type": "compaction", "compact_threshold": 9000});
-    check(managed(json!([entry])), Asked::Here(Demand::Threshold { from_tokens: 9_000 }));
-    check(managed(Value::Null), Asked::Nothing);
-    check(managed(json!([entry, entry])), Asked::Provider("not-understood"));
-    check(managed(json!([])), Asked::Provider("not-understood"));
-    check(managed(json!([{"type": "other"}])), Asked::Provider("not-understood"));
-    check(managed(json!([with(&entry, json!({"new": 1}))])), Asked::Provider("not-understood"));
+    check(managed(json!([entry])), RequestedCompaction::Here(CompactionRequest::Threshold { from_tokens: 9_000 }));
+    check(managed(Value::Null), RequestedCompaction::Nothing);
+    check(managed(json!([entry, entry])), RequestedCompaction::Provider("not-understood"));
+    check(managed(json!([])), RequestedCompaction::Provider("not-understood"));
+    check(managed(json!([{"type": "other"}])), RequestedCompaction::Provider("not-understood"));
+    check(managed(json!([with(&entry, json!({"new": 1}))])), RequestedCompaction::Provider("not-understood"));
     for threshold in [json!(null), json!(0), json!(-1), json!("9000"), json!(1_u64 << 40)] {
-        check(managed(json!([with(&entry, json!({"compact_threshold": threshold}))])), Asked::Provider("no-threshold"));
+        check(
+            managed(json!([with(&entry, json!({"compact_threshold": threshold}))])),
+            RequestedCompaction::Provider("no-threshold"),
+        );
     }
     check(
         with(&managed(json!([entry])), json!({"previous_response_id": "r"})),
-        Asked::Provider("history-at-the-provider"),
+        RequestedCompaction::Provider("history-at-the-provider"),
     );
 }
 
@@ -57,11 +63,11 @@ fn what_openai_is_asked() {
 fn what_the_endpoint_is_asked() {
     let check = |body: Value, expect| check(Route::Compactions, Wire::OpenaiResponses, body, expect);
     let list = json!({"model": "m", "input": [{"role": "user", "content": "x"}]});
-    check(list.clone(), Asked::Here(Demand::Endpoint));
-    check(with(&list, json!({"previous_response_id": "r"})), Asked::Provider("history-at-the-provider"));
-    check(json!({"model": "m", "previous_response_id": "r"}), Asked::Provider("history-at-the-provider"));
-    check(json!({"model": "m", "input": "x"}), Asked::Provider("one-text"));
-    check(json!({"model": "m", "input": []}), Asked::Provider("one-text"));
+    check(list.clone(), RequestedCompaction::Here(CompactionRequest::Endpoint));
+    check(with(&list, json!({"previous_response_id": "r"})), RequestedCompaction::Provider("history-at-the-provider"));
+    check(json!({"model": "m", "previous_response_id": "r"}), RequestedCompaction::Provider("history-at-the-provider"));
+    check(json!({"model": "m", "input": "x"}), RequestedCompaction::Provider("one-text"));
+    check(json!({"model": "m", "input": []}), RequestedCompaction::Provider("one-text"));
 }
 
 #[test]
@@ -71,36 +77,57 @@ fn what_anthropic_is_asked() {
     let called = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}]});
     let said = json!({"role": "assistant", "content": "y"});
     let demanded = json!({"messages": [user, said], "compaction": {"type": "summarize"}});
-    check(json!({"messages": [user]}), Asked::Nothing);
-    check(demanded.clone(), Asked::Here(Demand::Summarize));
+    check(json!({"messages": [user]}), RequestedCompaction::Nothing);
+    check(demanded.clone(), RequestedCompaction::Here(CompactionRequest::Summarize));
     for blank in [json!(null), json!(""), json!(" \n")] {
         let compaction = json!({"type": "summarize", "instructions": blank});
-        check(with(&demanded, json!({"compaction": compaction})), Asked::Here(Demand::Summarize));
+        check(
+            with(&demanded, json!({"compaction": compaction})),
+            RequestedCompaction::Here(CompactionRequest::Summarize),
+        );
     }
     let written = json!({"type": "summarize", "instructions": "In rhymes."});
-    check(with(&demanded, json!({"compaction": written})), Asked::Provider("instructions"));
+    check(with(&demanded, json!({"compaction": written})), RequestedCompaction::Provider("instructions"));
     let blocks = json!({"type": "summarize", "instructions": [{"type": "text", "text": "In rhymes."}]});
-    check(with(&demanded, json!({"compaction": blocks})), Asked::Provider("instructions"));
-    check(with(&demanded, json!({"compaction": {"type": "other"}})), Asked::Provider("not-understood"));
-    check(with(&demanded, json!({"compaction": {"type": "summarize", "new": 1}})), Asked::Provider("not-understood"));
-    check(with(&demanded, json!({"thread": {"type": "create"}})), Asked::Provider("history-at-the-provider"));
-    check(with(&demanded, json!({"context_management": {"edits": []}})), Asked::Wrong(WrongDemand::Both));
-    check(with(&demanded, json!({"messages": []})), Asked::Wrong(WrongDemand::NothingToSummarize));
-    check(with(&demanded, json!({"messages": [user, called]})), Asked::Wrong(WrongDemand::IncompleteTurn));
+    check(with(&demanded, json!({"compaction": blocks})), RequestedCompaction::Provider("instructions"));
+    check(with(&demanded, json!({"compaction": {"type": "other"}})), RequestedCompaction::Provider("not-understood"));
+    check(
+        with(&demanded, json!({"compaction": {"type": "summarize", "new": 1}})),
+        RequestedCompaction::Provider("not-understood"),
+    );
+    check(
+        with(&demanded, json!({"thread": {"type": "create"}})),
+        RequestedCompaction::Provider("history-at-the-provider"),
+    );
+    check(
+        with(&demanded, json!({"context_management": {"edits": []}})),
+        RequestedCompaction::Wrong(InvalidCompactionRequest::Both),
+    );
+    check(
+        with(&demanded, json!({"messages": []})),
+        RequestedCompaction::Wrong(InvalidCompactionRequest::NothingToSummarize),
+    );
+    check(
+        with(&demanded, json!({"messages": [user, called]})),
+        RequestedCompaction::Wrong(InvalidCompactionRequest::IncompleteTurn),
+    );
     let edited = |edit: Value| json!({"messages": [user], "context_management": {"edits": [edit]}});
     let edit = |more: Value| edited(with(&json!({"type": "compact_20260112"}), more));
-    let here = |from_tokens, pauses| Asked::Here(Demand::Edit { from_tokens, pauses });
+    let here = |from_tokens, pauses| RequestedCompaction::Here(CompactionRequest::Edit { from_tokens, pauses });
     check(edit(json!({})), here(150_000, false));
     let trigger = json!({"type": "input_tokens", "value": 60_000});
     check(edit(json!({"trigger": trigger, "pause_after_compaction": true})), here(60_000, true));
     check(edit(json!({"trigger": trigger, "instructions": null})), here(60_000, false));
-    check(edit(json!({"instructions": "In rhymes."})), Asked::Provider("instructions"));
-    check(edit(json!({"instructions": 7})), Asked::Provider("instructions"));
-    check(edit(json!({"trigger": {"type": "tool_uses", "value": 3}})), Asked::Provider("not-understood"));
-    check(edit(json!({"trigger": {"type": "input_tokens", "value": "many"}})), Asked::Provider("not-understood"));
-    check(edit(json!({"pause_after_compaction": "yes"})), Asked::Provider("not-understood"));
-    check(edit(json!({"new": 1})), Asked::Provider("not-understood"));
-    check(edited(json!({"type": "clear_tool_uses_20250919"})), Asked::Nothing);
+    check(edit(json!({"instructions": "In rhymes."})), RequestedCompaction::Provider("instructions"));
+    check(edit(json!({"instructions": 7})), RequestedCompaction::Provider("instructions"));
+    check(edit(json!({"trigger": {"type": "tool_uses", "value": 3}})), RequestedCompaction::Provider("not-understood"));
+    check(
+        edit(json!({"trigger": {"type": "input_tokens", "value": "many"}})),
+        RequestedCompaction::Provider("not-understood"),
+    );
+    check(edit(json!({"pause_after_compaction": "yes"})), RequestedCompaction::Provider("not-understood"));
+    check(edit(json!({"new": 1})), RequestedCompaction::Provider("not-understood"));
+    check(edited(json!({"type": "clear_tool_uses_20250919"})), RequestedCompaction::Nothing);
 }
 
 #[test]
@@ -108,7 +135,7 @@ fn other_edits_stay() {
     let check = |edits: Value, expect: Option<Value>| {
         let text = json!({"context_management": {"edits": edits}}).to_string();
         let fields = Object::parse(&text).unwrap();
-        let (name, rest) = Demand::Edit { from_tokens: 1, pauses: false }.field(&fields).unwrap();
+        let (name, rest) = CompactionRequest::Edit { from_tokens: 1, pauses: false }.field(&fields).unwrap();
         assert_eq!(name, "context_management");
         assert_eq!(rest.map(|json| serde_json::from_str::<Value>(&json).unwrap()), expect);
     };

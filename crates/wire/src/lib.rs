@@ -33,15 +33,16 @@ mod usage;
 mod wire;
 mod within;
 
-pub use answer::{AnswerError, Answers, Call, ChatAnswer, Graft, Grafted, Stop};
+pub use answer::{AnswerError, Answers, Call, ChatAnswer, HiddenCalls, RejoinedMessages, Stop};
 pub use body::{Outline, RequestBody, place_in};
 pub use class::PartClass;
 pub use compaction::{
-    AnswerBody, Asked, COMPACTION_TOO_LARGE, Compactions, Demand, ItemPlace, MadeCompaction, WrongDemand,
+    AnswerBody, COMPACTION_TOO_LARGE, CompactionRequest, Compactions, InvalidCompactionRequest, ItemPlace,
+    MadeCompaction, RequestedCompaction,
 };
 pub use events::{Event, Events, MOST_OF_EVENT, event_text, is_stream, typed_event};
 pub use json::Object;
-pub use merge::{EventKind, MergedAnswer, Round};
+pub use merge::{EventKind, MergedAnswer, PartialAnswer};
 pub use output::Output;
 pub use path::{Address, is_version};
 pub use request::{CACHE_MARK, FunctionTool, GivenTools, Limits, Requests, Route};

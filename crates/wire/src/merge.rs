@@ -1,4 +1,4 @@
-//! Several answers of a provider that become one of ours: calls of functions that the client does not know are taken out,
+//! Several answers of a provider, merged into one: calls of functions that the client does not know are taken out,
 //! and the parts behind them are numbered as though these had never been there.
 
 use std::collections::{HashMap, HashSet};
@@ -13,9 +13,9 @@ use crate::usage::add_output;
 /// Whether an event may be shown to the client yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
-    /// So many characters of what the model says; none where it says nothing, or thinks.
+    /// The number of characters of the model's visible text: 0 for none, or reasoning.
     Text(usize),
-    /// It belongs to a call of ours.
+    /// It belongs to one of our calls.
     Ours,
     /// It belongs to a call of the client's.
     Clients,
@@ -27,7 +27,7 @@ pub enum EventKind {
 
 /// One answer of the provider, as far as it has come.
 #[derive(Debug)]
-pub struct Round<'n> {
+pub struct PartialAnswer<'n> {
     /// The interface.
     pub wire: &'static dyn Streams,
     /// The answer.
@@ -38,11 +38,11 @@ pub struct Round<'n> {
     pub(crate) ours: HashSet<usize>,
     /// The numbers that the client knows parts by.
     pub(crate) shown: HashMap<usize, u64>,
-    /// Whether it goes on with an answer that the client has seen some of.
+    /// Whether it continues with an answer that the client has seen some of.
     pub(crate) continues: bool,
 }
 
-impl<'n> Round<'n> {
+impl<'n> PartialAnswer<'n> {
     /// The answer that comes behind those of `merged`.
     pub fn new(wire: &'static dyn Streams, names: &'n [&'n str], merged: &MergedAnswer) -> Self {
         Self {
@@ -108,37 +108,37 @@ pub struct MergedAnswer {
 
 impl MergedAnswer {
     /// An event as the client gets it; `None` for one that it does not.
-    pub fn tell(&mut self, round: &mut Round<'_>, event: &Event) -> Option<Bytes> {
+    pub fn client_event(&mut self, partial: &mut PartialAnswer<'_>, event: &Event) -> Option<Bytes> {
         let mut json = event.json.clone();
-        let is_told = round.wire.tell(self, round, &mut json);
-        self.has_begun |= is_told && !event.json.is_null();
-        is_told.then(|| event.with(&json))
+        let is_for_client = partial.wire.for_client(self, partial, &mut json);
+        self.has_begun |= is_for_client && !event.json.is_null();
+        is_for_client.then(|| event.with(&json))
     }
 
     /// Whether all events of an answer are the client's as they are.
-    pub fn is_as_it_comes(&self, round: &Round<'_>) -> bool {
-        !self.is_continued && round.ours.is_empty()
+    pub fn is_as_it_comes(&self, partial: &PartialAnswer<'_>) -> bool {
+        !self.is_continued && partial.ours.is_empty()
     }
 
     /// What the model said in the event with which an answer ended, for a client that has seen what it said before.
-    pub fn tell_words(&self, round: &Round<'_>, event: &Event) -> Option<Bytes> {
-        round.wire.words_of_end(&event.json).map(|json| event_text(None, &json))
+    pub fn client_text(&self, partial: &PartialAnswer<'_>, event: &Event) -> Option<Bytes> {
+        partial.wire.words_of_end(&event.json).map(|json| event_text(None, &json))
     }
 
     /// Continues the client's answer with another one of the provider's.
-    pub fn go_on(&mut self, round: &Round<'_>) {
-        let Round { wire, answer, .. } = round;
+    pub fn continue_with(&mut self, partial: &PartialAnswer<'_>) {
+        let PartialAnswer { wire, answer, .. } = partial;
         add_output(&mut self.earlier, &answer.usage);
         (self.weight, self.is_continued) = (answer.weight, true);
         if self.has_begun && wire.repeats_answer() {
-            let told = answer.parts.iter().filter(|part| !part.is_null() && !wire.is_call_of(part, round.names));
-            self.items.extend(told.cloned());
+            let shown = answer.parts.iter().filter(|part| !part.is_null() && !wire.is_call_of(part, partial.names));
+            self.items.extend(shown.cloned());
         }
     }
 
     /// The number that the client knows a part by.
-    pub(crate) fn numbered(&mut self, round: &mut Round<'_>, number: usize) -> u64 {
-        *round.shown.entry(number).or_insert_with(|| {
+    pub(crate) fn numbered(&mut self, partial: &mut PartialAnswer<'_>, number: usize) -> u64 {
+        *partial.shown.entry(number).or_insert_with(|| {
             self.next += 1;
             self.next - 1
         })

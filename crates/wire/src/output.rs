@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::Wire;
-use crate::answer::{Call, Graft};
+use crate::answer::{Call, HiddenCalls};
 
 /// The model's output in one answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,9 +43,9 @@ impl Output {
     }
 
     /// Its calls of these names and their results, to be put beside the client's.
-    pub fn graft(&self, names: &[&str], calls: &[Call], results: &[String], is_stored: bool) -> Graft {
+    pub fn hidden_calls(&self, names: &[&str], calls: &[Call], results: &[String], is_stored: bool) -> HiddenCalls {
         let ours = self.parts().iter().filter(|part| self.wire.is_call_of(part, names));
-        Graft {
+        HiddenCalls {
             calls: ours.map(|part| self.wire.repeated(part, is_stored)).collect(),
             results: self.results(calls, results),
             places: self.wire.places(self.parts(), names),

@@ -137,14 +137,14 @@ pub const CACHE_MARK: &str = "cache_control";
 /// The fields that bound an answer's length, by their providers' generations.
 pub(crate) const ANSWER_LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
-/// What a provider takes in one request beside tokens.
+/// A provider's limits for one request, beside tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The bytes of the body.
     pub bytes: usize,
     /// How many images.
     pub images: usize,
-    /// Beyond so many images none may have more pixels at a side than this.
+    /// With more images than the first number, none may have more pixels at a side than the second.
     pub crowd: Option<(usize, u32)>,
 }
 

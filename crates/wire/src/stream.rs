@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answers;
 use crate::events::Event;
-use crate::merge::{MergedAnswer, Round};
+use crate::merge::{MergedAnswer, PartialAnswer};
 
 /// The values of an event that are not counted beside its bytes: more than a piece of a text has.
 const FREE_VALUES: usize = 24;
@@ -49,8 +49,8 @@ pub trait Streams: Answers {
     /// Returns an error in the middle of a stream, as the provider's own are.
     fn error_event(&self, message: &str) -> Bytes;
 
-    /// Changes the data of an event of `round` to what the client gets of it in one answer of several; whether it gets any.
-    fn tell(&self, merged: &mut MergedAnswer, round: &mut Round<'_>, json: &mut Value) -> bool;
+    /// Changes the data of an event of `partial` to what the client gets of it in the merged answer. Returns whether it gets anything.
+    fn for_client(&self, merged: &mut MergedAnswer, partial: &mut PartialAnswer<'_>, json: &mut Value) -> bool;
 
     /// Returns what the model said in the event with which an answer ended, where other events can say it.
     fn words_of_end(&self, _json: &Value) -> Option<Value> {
@@ -113,7 +113,7 @@ pub struct StreamedAnswer {
     pub usage: Value,
     /// Whether the stream has said that it is over.
     pub is_over: bool,
-    /// What is kept of the answer, in bytes, and of what `new` was told.
+    /// The bytes that are kept of the answer, and the `weight` that `new` was given.
     pub weight: usize,
 }
 
@@ -131,7 +131,7 @@ impl StreamedAnswer {
         }
     }
 
-    /// Whether the model has said all: the stream is over, or has told why the model stopped.
+    /// Whether the model has said all: the stream is over, or has said why the model stopped.
     pub fn has_ended(&self) -> bool {
         self.is_over || !self.stop.is_null()
     }

@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn each_interface_reports_its_tokens() {
         let check = |answer: Value, expect: Option<(Option<u64>, u64, u64, Option<u64>)>| {
-            let told = ReportedUsage::read(&answer).map(|it| (it.input, it.cached, it.cache_writes, it.output));
-            assert_eq!(told, expect, "{answer}");
+            let reported = ReportedUsage::read(&answer).map(|it| (it.input, it.cached, it.cache_writes, it.output));
+            assert_eq!(reported, expect, "{answer}");
         };
         check(
             json!({"usage": {"prompt_tokens": 900, "cache_read_input_tokens": 800, "completion_tokens": 5}}),

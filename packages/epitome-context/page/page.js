@@ -87,7 +87,7 @@ async function show(handle) {
 const TITLES = {
   "no-change": "It fits as it is",
   compacted: "Compacted",
-  hollow: "Compacted, and nothing of its subject is left",
+  "near-empty": "Compacted, and nothing of its subject is left",
   "rolled-back": "Nothing was changed: too much would be lost",
 };
 

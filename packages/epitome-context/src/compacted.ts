@@ -42,7 +42,7 @@ export class Compacted {
     this.#held = new Held(native, told.handle, "free-result");
   }
 
-  /** `no-change`, `compacted`, `hollow` (it fits, and next to nothing of the subject is left) or `rolled-back`. */
+  /** `no-change`, `compacted`, `near-empty` (it fits, and almost nothing of the task is left) or `rolled-back`. */
   get status(): Status {
     return this.report.status;
   }

@@ -57,7 +57,7 @@ export interface TextChange {
 /** @internal What the native part tells of a list. */
 export interface FittedTold {
   format: Provider;
-  status: FitStatus | "hollow";
+  status: FitStatus | "near-empty";
   unchanged: boolean;
   tokensBefore: number;
   tokensAfter: number;
@@ -86,10 +86,10 @@ export class Fitted<M = any> implements Iterable<M> {
   /** A system prompt to send beside them, where the list had none and needs one now; else `null`. */
   readonly system: SystemPrompt | null;
   /**
-   * `unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision; `hollow`: with a new
-   * one, and next to nothing of the subject is left.
+   * `unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision; `near-empty`: with a new
+   * one, and almost nothing of the task is left.
    */
-  readonly status: FitStatus | "hollow";
+  readonly status: FitStatus | "near-empty";
   /** Whether the list is to be sent as it came. */
   readonly unchanged: boolean;
   /** Tokens of the list as it came, a `system` text that was given beside it included. */

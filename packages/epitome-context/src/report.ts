@@ -78,7 +78,7 @@ export interface Report {
 }
 
 /** How a compaction ended. */
-export type Status = "no-change" | "compacted" | "hollow" | "infeasible" | "rolled-back";
+export type Status = "no-change" | "compacted" | "near-empty" | "infeasible" | "rolled-back";
 
 /**
  * What the repair did to a recorded history before anything was compacted. It saves nothing: what it takes out could
@@ -204,7 +204,7 @@ export interface Quality {
   /** The thresholds that it misses; empty where it meets all, or where there are none. */
   below: Shortfall[];
   /** The chains that were tried, in order; empty where there was one. */
-  tried: Try[];
+  tried: TriedChain[];
 }
 
 /** How much of one part was kept. */
@@ -243,7 +243,7 @@ export interface Shortfall {
 export type QualityPart = "typed" | "instructions" | "conclusions" | "summaries" | "strings" | "files";
 
 /** A chain that was tried. */
-export interface Try {
+export interface TriedChain {
   /** Its strategies. */
   chain: string[];
   /** Tokens of the view that it produced; 0 where it produced none. */

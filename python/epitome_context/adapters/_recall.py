@@ -31,7 +31,7 @@ ABOUT_COMPACT = (
 )
 # What a model gives with it.
 REASON = "What is done, so that this is a good moment."
-NEXT_STEP = "What you do next: what bears on it stays first."
+NEXT_STEP = "What you do next: what is relevant to it stays first."
 KEEP = "What the next context has to hold: exact texts of this conversation."
 _NOTED = (
     "Noted. Before your next step the context is compacted where it is full enough and the last time is long enough ago; "

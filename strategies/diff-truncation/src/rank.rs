@@ -76,7 +76,7 @@ struct Ranking<'d> {
 impl<'d> Ranking<'d> {
     fn new(text: &str, diff: &'d Diff, focus: &Focus) -> Self {
         let line_of = |index: usize| &text[diff.lines[index].range.clone()];
-        let focus = focus.telling((0..diff.lines.len()).map(line_of));
+        let focus = focus.distinctive((0..diff.lines.len()).map(line_of));
         let names = names(text, diff);
         let is_minor: Vec<bool> = std::iter::once(false).chain(diff.paths.iter().map(|path| is_minor(path))).collect();
         let mut late: Vec<u8> = is_minor.iter().map(|is_minor| if *is_minor { 2 } else { 1 }).collect();

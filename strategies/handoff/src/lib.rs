@@ -37,7 +37,7 @@ strategy! {
     /// A hand-off in front of the newest messages covers the whole session: see the crate's page.
     pub struct Handoff(Settings) {
         id: "handoff",
-        summary: "A hand-off in front of the newest messages tells of the whole session, and replaces little of it.",
+        summary: "A hand-off in front of the newest messages covers the whole session, and replaces little of it.",
         lossiness: Whole,
         since: "0.2.0",
     }
@@ -69,12 +69,12 @@ impl Handoff {
             return Ok(Plan::decline(reason));
         }
         let about = units_covered(view, newest, &replaced);
-        let told: usize = about.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
+        let covered: usize = about.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
         let messages: usize = replaced.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
         let since = if newest.is_some() { ", the earlier hand-off brought up to date" } else { "" };
         let detail = format!(
-            "tells of {} and stands for {} ({tokens} tokens) in front of the newest{since}",
-            text::counted(told, "message"),
+            "covers {} and replaces {} ({tokens} tokens) in front of the newest{since}",
+            text::counted(covered, "message"),
             messages,
         );
         let request = SummaryRequest { max_tokens, focus: goal.focus.clone(), about };

@@ -15,7 +15,7 @@ fn check(fixture: &str, settings: &str, target: Tokens, expect: &str) {
     PlanCase::new::<Handoff>(fixture, settings).target(target).expect(expect);
 }
 
-/// The first and the last unit that the hand-off tells of.
+/// The first and the last unit that the hand-off covers.
 fn told(fixture: &str) -> (u32, u32) {
     let planned = PlanCase::new::<Handoff>(fixture, "").target(4000).run();
     let about = planned.plan.edits.iter().find_map(|edit| match edit {

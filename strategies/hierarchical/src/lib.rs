@@ -2,7 +2,7 @@
 
 mod parts;
 
-use epitome_strategy::cut::{Focus, argument_saving, telling_lines, whole_sentences};
+use epitome_strategy::cut::{Focus, argument_saving, informative_lines, whole_sentences};
 use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, Tokens, View, settings, strategy};
 
 use crate::parts::{Group, Kind, Part};
@@ -131,7 +131,7 @@ fn edit(view: &View<'_>, part: &Part, focus: &Focus) -> Option<Edit> {
     let text = view.block(part.at)?.excerptable()?;
     let keep = match part.kind {
         _ if part.left <= view.mark_tokens() => Vec::new(),
-        Kind::Result | Kind::KeyResult => telling_lines(view, text, focus, part.left).keep,
+        Kind::Result | Kind::KeyResult => informative_lines(view, text, focus, part.left).keep,
         Kind::Reasoning | Kind::Text | Kind::Injected | Kind::Conclusion | Kind::Arguments => {
             // A conclusion says most at its end.
             let tail_share = if part.kind == Kind::Conclusion { 0.6 } else { 0.4 };

@@ -15,7 +15,7 @@ settings! {
         chunk_rounds: u32 = 20, in 1..=10_000, unit "rounds";
     }
     constants {
-        /// A round of more steps of the model counts as several: so many steps a round. 0 counts typed messages only.
+        /// A round of more steps of the model than this counts as several rounds. 0 counts typed messages only.
         steps_per_round: u32 = 2;
         /// A chunk also ends where the next message would take it over this share of the target, so that the last chunk
         /// fits; 0 for no such bound.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use epitome_strategy::parts::{self, Codes, Part};
+use epitome_strategy::parts::{self, ReasonCodes, SessionPart};
 use epitome_strategy::{Content, Goal, Origin, Plan, PlanError, SummaryRoom, UnitKind, View, settings, strategy};
 
 settings! {
@@ -21,7 +21,7 @@ settings! {
     }
 }
 
-const CODES: Codes = Codes { cut: "output-on-the-way", summary: "way-to-the-answer" };
+const CODES: ReasonCodes = ReasonCodes { cut: "output-on-the-way", summary: "way-to-the-answer" };
 
 strategy! {
     /// Question and final answer of a finished round stay, the steps between shrink: see the crate's page.
@@ -49,7 +49,7 @@ impl QaPairs {
     }
 
     /// Returns the units between question and answer, round by round, the oldest first.
-    fn ways(&self, view: &View<'_>) -> Vec<Part> {
+    fn ways(&self, view: &View<'_>) -> Vec<SessionPart> {
         let units = view.units();
         let current = view.rounds();
         let mut ways = Vec::new();
@@ -67,23 +67,23 @@ impl QaPairs {
         ways
     }
 
-    fn finished_part(&self, view: &View<'_>, round: u32, units: Range<usize>) -> Option<Part> {
+    fn finished_part(&self, view: &View<'_>, round: u32, units: Range<usize>) -> Option<SessionPart> {
         let answer = answer(view, units.clone());
         let leaving = units.clone().filter(|unit| Some(*unit) != answer && is_on_the_way(view, *unit));
         // Tool output in the answer's own step counts as between.
         let name = format!("the way of round {round}");
         let leaving = leaving.map(|unit| unit as u32).collect();
-        Part::new(view, name, leaving, units.start as u32..units.end as u32, self.settings.light_result_tokens)
+        SessionPart::new(view, name, leaving, units.start as u32..units.end as u32, self.settings.light_result_tokens)
     }
 
     /// Returns the older steps of the unfinished round.
-    fn unfinished_part(&self, view: &View<'_>, units: Range<usize>) -> Option<Part> {
+    fn unfinished_part(&self, view: &View<'_>, units: Range<usize>) -> Option<SessionPart> {
         let is_step = |unit: &usize| view.units()[*unit].kind == UnitKind::Step;
         let newest = units.clone().rev().filter(is_step).nth(self.settings.keep_steps as usize - 1)?;
         let leaving = (units.start..newest).filter(|unit| is_on_the_way(view, *unit));
         let name = format!("the current round before its newest {} steps", self.settings.keep_steps);
         let leaving = leaving.map(|unit| unit as u32).collect();
-        Part::new(view, name, leaving, units.start as u32..newest as u32, self.settings.light_result_tokens)
+        SessionPart::new(view, name, leaving, units.start as u32..newest as u32, self.settings.light_result_tokens)
     }
 }
 

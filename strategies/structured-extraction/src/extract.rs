@@ -2,7 +2,7 @@
 //! stays.
 
 use epitome_reading::Blocks;
-use epitome_strategy::parts::{Run, runs};
+use epitome_strategy::parts::{UnitRun, runs};
 use epitome_strategy::text::counted;
 use epitome_strategy::{Edit, Goal, Reason, SummaryText, Tokens, UnitKind, View};
 
@@ -65,7 +65,7 @@ impl Extraction<'_, '_> {
     }
 
     /// Returns the tokens for the texts of the blocks of these runs together, when everything else stays.
-    fn budget(&self, runs: &[Run]) -> Tokens {
+    fn budget(&self, runs: &[UnitRun]) -> Tokens {
         let old = tokens(runs);
         let share = (f64::from(self.goal.target) * self.settings.block_share) as Tokens;
         let most = old.saturating_sub((BLOCK_OVERHEAD + 1) * runs.len() as Tokens);
@@ -74,13 +74,13 @@ impl Extraction<'_, '_> {
 
     /// Returns the tokens that are left beside everything that no block of these runs replaces, and beside the blocks'
     /// headings.
-    fn room_beside(&self, runs: &[Run]) -> Tokens {
+    fn room_beside(&self, runs: &[UnitRun]) -> Tokens {
         let headings = BLOCK_OVERHEAD * (runs.len() as Tokens).saturating_sub(1);
         self.room.saturating_sub(self.free_tokens - tokens(runs)).saturating_sub(headings)
     }
 
     /// Returns the edits that put blocks, of at most `budget` tokens together, in the place of `runs`.
-    fn write(&self, runs: &[Run], budget: Tokens) -> Result<WrittenBlocks, String> {
+    fn write(&self, runs: &[UnitRun], budget: Tokens) -> Result<WrittenBlocks, String> {
         let (mut edits, mut empty) = (Vec::new(), Vec::new());
         let mut left = budget;
         for (run, (text, lines)) in runs.iter().zip(self.blocks.write(runs, &shares(runs, budget))) {
@@ -103,13 +103,13 @@ impl Extraction<'_, '_> {
         Ok(WrittenBlocks { edits, spare })
     }
 
-    fn is_only_blocks(&self, run: &Run) -> bool {
+    fn is_only_blocks(&self, run: &UnitRun) -> bool {
         run.units.iter().all(|unit| self.view.units()[*unit as usize].kind == UnitKind::Summary)
     }
 }
 
 /// Returns the tokens of each block, by the tokens of its run: at least [`LEAST_BLOCK`], and less than the run has.
-fn shares(runs: &[Run], budget: Tokens) -> Vec<Tokens> {
+fn shares(runs: &[UnitRun], budget: Tokens) -> Vec<Tokens> {
     let (mut budget, mut all) = (budget, tokens(runs));
     let mut shares: Vec<Tokens> = Vec::with_capacity(runs.len());
     for (older, run) in runs.iter().enumerate().rev() {
@@ -138,6 +138,6 @@ pub(crate) fn split<'f>(view: &View<'_>, free: &'f [u32], allowance: Tokens) -> 
     (old, old.iter().map(|unit| view.unit_tokens(*unit as usize)).sum())
 }
 
-fn tokens(runs: &[Run]) -> Tokens {
+fn tokens(runs: &[UnitRun]) -> Tokens {
     runs.iter().map(|run| run.tokens).sum()
 }

@@ -10,7 +10,7 @@ use epitome_strategy::{Goal, Plan, PlanError, Tokens, View, strategy};
 use crate::extract::{BLOCK_OVERHEAD, Extraction};
 pub use crate::settings::Settings;
 
-/// Where the blocks leave more than this part of the room (one in so many) unused, the newest part gets it.
+/// Where the blocks leave more than this share of the room, as a divisor, unused, the newest part gets it.
 const SPARE_PART: Tokens = 20;
 
 strategy! {
@@ -37,7 +37,7 @@ impl StructuredExtraction {
         let source = Source::read(view, read_block);
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {
-            return Ok(Plan::decline("the compaction was given up"));
+            return Ok(Plan::decline("the compaction was cancelled"));
         }
         let focus = goal.focus.as_deref().filter(|_| goal.focus_given);
         let blocks = Blocks::new(view, &source, &worth, goal.language, self.settings.typed_share, focus);

@@ -1,6 +1,6 @@
 //! The newest step, where it alone would take most of the room: its long outputs are cut to their most informative lines.
 
-use epitome_strategy::cut::{Focus, allowed, level, telling_lines};
+use epitome_strategy::cut::{Focus, allowed, informative_lines, level};
 use epitome_strategy::{BlockRef, Content, Edit, Goal, Origin, Protection, Reason, Tokens, View};
 
 /// The fewest tokens that an output keeps, marks included.
@@ -28,7 +28,7 @@ pub(crate) fn cuts(view: &View<'_>, goal: &Goal, allowance: Tokens) -> (Vec<Edit
         if tokens <= allowed + 2 * view.mark_tokens() {
             continue;
         }
-        let lines = telling_lines(view, text, &focus, allowed);
+        let lines = informative_lines(view, text, &focus, allowed);
         if lines.keep.is_empty() {
             continue;
         }

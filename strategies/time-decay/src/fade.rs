@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use epitome_strategy::cut::{Focus, argument_saving, telling_lines, whole_sentences};
+use epitome_strategy::cut::{Focus, argument_saving, informative_lines, whole_sentences};
 use epitome_strategy::{BlockRef, Content, Edit, Message, Origin, Reason, Role, Tokens, UnitKind, View};
 
 use crate::{Settings, weight};
@@ -141,7 +141,7 @@ impl<'p, 'v> Fader<'p, 'v> {
         }
         let text = self.view.block(cut.at)?.excerptable()?;
         let keep = match cut.kind {
-            Kind::Output => telling_lines(self.view, text, focus, cut.budget).keep,
+            Kind::Output => informative_lines(self.view, text, focus, cut.budget).keep,
             Kind::Prose | Kind::Arguments => {
                 whole_sentences(self.view, text, self.view.block_tokens(cut.at), cut.budget, 0.0)
             }

@@ -4,7 +4,7 @@ mod ages;
 mod fade;
 
 use epitome_strategy::cut::Focus;
-use epitome_strategy::parts::{self, Run};
+use epitome_strategy::parts::{self, UnitRun};
 use epitome_strategy::{
     Edit, Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRoom, Tokens, View, settings, strategy, summarize,
     text,
@@ -176,8 +176,8 @@ impl TimeDecay {
     }
 
     /// Returns the oldest units of a run, as many as save `need` tokens with a summary of usual length.
-    fn as_far_as_needed(&self, view: &View<'_>, goal: &Goal, run: Run, need: u64) -> Run {
-        let mut taken = Run { units: Vec::new(), tokens: 0 };
+    fn as_far_as_needed(&self, view: &View<'_>, goal: &Goal, run: UnitRun, need: u64) -> UnitRun {
+        let mut taken = UnitRun { units: Vec::new(), tokens: 0 };
         for unit in run.units {
             taken.units.push(unit);
             taken.tokens += view.unit_tokens(unit as usize);
@@ -195,14 +195,14 @@ impl TimeDecay {
         &self,
         view: &View<'_>,
         goal: &Goal,
-        runs: Vec<Run>,
+        runs: Vec<UnitRun>,
         spare: Option<Tokens>,
         age: impl Fn(u32) -> f64,
     ) -> Vec<Edit> {
         let limits = SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens };
         let sizes: Vec<Tokens> = runs.iter().map(|run| run.tokens).collect();
         let budgets = limits.allot(goal, &sizes, spare);
-        let edit = |(run, max_tokens): (Run, Tokens)| {
+        let edit = |(run, max_tokens): (UnitRun, Tokens)| {
             let age = |unit: Option<&u32>| unit.map_or(0.0, |unit| age(*unit));
             let messages: usize = run.units.iter().map(|unit| view.units()[*unit as usize].entries.len()).sum();
             let detail = format!(
@@ -229,7 +229,7 @@ enum LayerAction {
     /// Parts of one unit's texts leave.
     Fades(u32, Fade),
     /// Units leave.
-    Leave(Run),
+    Leave(UnitRun),
 }
 
 fn gain(layers: &[Layer]) -> u64 {

@@ -2,7 +2,7 @@
 
 mod chains;
 
-use epitome_strategy::parts::{self, Codes, Part};
+use epitome_strategy::parts::{self, ReasonCodes, SessionPart};
 use epitome_strategy::{Goal, Plan, PlanError, SummaryRoom, View, settings, strategy};
 
 use chains::Chain;
@@ -29,7 +29,7 @@ settings! {
     }
 }
 
-const CODES: Codes = Codes { cut: "output-in-chain", summary: "middle-of-chain" };
+const CODES: ReasonCodes = ReasonCodes { cut: "output-in-chain", summary: "middle-of-chain" };
 
 strategy! {
     /// Chains of calls keep their first and last steps, the middle shrinks: see the crate's page.
@@ -47,7 +47,7 @@ impl ToolChains {
         let calls = view.facts().calls().len();
         let chains = chains::find(view, &self.settings);
         let least = self.settings.min_steps.max(self.settings.keep_first + self.settings.keep_last + 1);
-        let middles: Vec<Part> = chains
+        let middles: Vec<SessionPart> = chains
             .iter()
             .filter(|chain| chain.steps.len() >= least as usize)
             .filter_map(|chain| self.middle(view, chain))
@@ -61,7 +61,7 @@ impl ToolChains {
     }
 
     /// Returns everything between the first and the last steps of a chain.
-    fn middle(&self, view: &View<'_>, chain: &Chain<'_>) -> Option<Part> {
+    fn middle(&self, view: &View<'_>, chain: &Chain<'_>) -> Option<SessionPart> {
         let steps = &chain.steps;
         let first = match self.settings.keep_first as usize {
             0 => *steps.first()?,
@@ -69,7 +69,7 @@ impl ToolChains {
         };
         let last = *steps.get(steps.len().checked_sub(self.settings.keep_last as usize)?)?;
         let name = format!("a chain of {} steps{}", steps.len(), chain.describe());
-        Part::new(view, name, (first..last).collect(), first..last, 0)
+        SessionPart::new(view, name, (first..last).collect(), first..last, 0)
     }
 }
 

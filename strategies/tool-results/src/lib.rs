@@ -2,7 +2,7 @@
 
 mod texts;
 
-use epitome_strategy::cut::{Focus, allowed, argument_saving, level, telling_lines};
+use epitome_strategy::cut::{Focus, allowed, argument_saving, informative_lines, level};
 use epitome_strategy::{
     Edit, Goal, Plan, PlanError, Protection, Reason, Tokens, ToolOutput, View, settings, strategy, tail_start,
 };
@@ -187,7 +187,7 @@ impl<'p, 'v> Planner<'p, 'v> {
     }
 
     fn cut(&mut self, index: usize, output: &ToolOutput<'_>, budget: Tokens, code: &str) {
-        let cut = telling_lines(self.view, output.text, &self.focus, budget);
+        let cut = informative_lines(self.view, output.text, &self.focus, budget);
         let saving = output.tokens.saturating_sub(budget);
         if saving == 0 || cut.is_whole {
             return;

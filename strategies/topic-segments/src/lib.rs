@@ -4,7 +4,7 @@ mod passages;
 mod segments;
 mod terms;
 
-use epitome_strategy::parts::{self, Codes, Part};
+use epitome_strategy::parts::{self, ReasonCodes, SessionPart};
 use epitome_strategy::{
     Edit, Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRoom, Tokens, UnitKind, View, settings, strategy,
     summarize,
@@ -50,7 +50,7 @@ strategy! {
     }
 }
 
-const CODES: Codes = Codes { cut: "finished-topic", summary: "finished-topic" };
+const CODES: ReasonCodes = ReasonCodes { cut: "finished-topic", summary: "finished-topic" };
 
 impl TopicSegments {
     fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
@@ -61,10 +61,10 @@ impl TopicSegments {
             return Ok(Plan::decline(reason));
         };
         let mut edits: Vec<Edit> = self.fold(view, goal).into_iter().collect();
-        let topics: Vec<Part> = finished
+        let topics: Vec<SessionPart> = finished
             .iter()
             .enumerate()
-            .map(|(index, segment)| Part {
+            .map(|(index, segment)| SessionPart {
                 name: format!("topic {} of {}{}", index + 1, segments.len(), segment.describe(&passages)),
                 units: self.units(view, segment, &edits),
                 cuts: Vec::new(),

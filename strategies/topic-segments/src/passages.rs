@@ -18,7 +18,7 @@ const ARGUMENT_BYTES: usize = 300;
 /// hand, not measured: fewer steps may have too few words of their own to compare, and more place a boundary more coarsely.
 const PASSAGE_STEPS: u32 = 5;
 
-/// A stretch of units: a typed message and what follows it, cut after so many steps.
+/// A stretch of units: a typed message and what follows it, cut after a number of steps.
 #[derive(Debug)]
 pub(crate) struct Passage {
     pub(crate) units: Range<usize>,

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use epitome_reading::{Kind, Line, Passage, Source};
+use epitome_reading::{Line, Passage, PassageKind, Source};
 use epitome_strategy::cut::beginnings;
 use epitome_strategy::{BlockRef, Content, Tokens, View};
 
-use crate::layout::{Layout, UnitFate};
+use crate::layout::{Layout, UnitTreatment};
 
-/// A gap is worth its mark where it holds so many times the mark's tokens: a mark is read, and it hides a line.
+/// A gap is worth its mark where it holds this many times the mark's tokens: a mark is read, and it hides a line.
 const LEAST_GAIN: Tokens = 2;
 /// Bytes of a gap that is not counted, because it holds more than that in any language.
 const LONG_GAP: usize = 400;
@@ -30,10 +30,10 @@ pub(crate) fn cut_texts(view: &View<'_>, source: &Source, layout: &Layout, kept:
     let mut blocks: Vec<(BlockRef, Vec<usize>)> = Vec::new();
     for (index, passage) in source.passages.iter().enumerate() {
         let Some(at) = passage.at else { continue };
-        let is_cut = match layout.place(passage.unit as usize) {
-            UnitFate::Message => passage.kind != Kind::Call,
-            UnitFate::Newest => is_cut_in_newest(view, passage),
-            UnitFate::Folds | UnitFate::Stays | UnitFate::Summary => continue,
+        let is_cut = match layout.treatment(passage.unit as usize) {
+            UnitTreatment::Message => passage.kind != PassageKind::Call,
+            UnitTreatment::Newest => is_cut_in_newest(view, passage),
+            UnitTreatment::Folds | UnitTreatment::Stays | UnitTreatment::Summary => continue,
         };
         if cut_units.insert(passage.unit) {
             cut.tokens += view.unit_tokens(passage.unit as usize);
@@ -55,7 +55,7 @@ pub(crate) fn cut_texts(view: &View<'_>, source: &Source, layout: &Layout, kept:
         let keep = keep(view, source, text, &lines, kept);
         let whole = view.block_tokens(at);
         let stays: Tokens = keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
-        let marks = view.mark_tokens() + view.further_mark_tokens() * keep.len() as Tokens;
+        let marks = view.mark_tokens() + view.later_mark_tokens() * keep.len() as Tokens;
         if stays + marks < whole {
             cut.tokens = cut.tokens - whole + stays + marks;
             cut.excerpts.push((at, keep));
@@ -68,7 +68,7 @@ pub(crate) fn cut_texts(view: &View<'_>, source: &Source, layout: &Layout, kept:
         let after = (u64::from(*chars) * u64::from(own) / bytes as u64) as Tokens + view.mark_tokens() + 40;
         cut.tokens = cut.tokens.saturating_sub(own.saturating_sub(after));
     }
-    for unit in (0..view.units().len()).filter(|unit| layout.place(*unit) == UnitFate::Summary) {
+    for unit in (0..view.units().len()).filter(|unit| layout.treatment(*unit) == UnitTreatment::Summary) {
         shorten_summary(view, unit, layout.summary_room, &mut cut);
     }
     cut
@@ -85,9 +85,9 @@ fn shorten_summary(view: &View<'_>, unit: usize, room: Tokens, cut: &mut CutText
         if own <= room {
             continue;
         }
-        let keep = beginnings(text, room.saturating_sub(view.mark_tokens()), own, view.further_mark_tokens());
+        let keep = beginnings(text, room.saturating_sub(view.mark_tokens()), own, view.later_mark_tokens());
         let stays: Tokens = keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
-        let marks = view.mark_tokens() + view.further_mark_tokens() * keep.len() as Tokens;
+        let marks = view.mark_tokens() + view.later_mark_tokens() * keep.len() as Tokens;
         if stays + marks < own {
             cut.tokens = cut.tokens - own + stays + marks;
             cut.excerpts.push((at, keep));
@@ -100,9 +100,9 @@ fn shorten_summary(view: &View<'_>, unit: usize, room: Tokens, cut: &mut CutText
 pub(crate) fn is_cut_in_newest(view: &View<'_>, passage: &Passage) -> bool {
     let holds_call = |at: BlockRef| !view.message(at.message as usize).text_calls.is_empty();
     match passage.kind {
-        Kind::Output | Kind::Told => true,
-        Kind::Said | Kind::Answer => passage.at.is_some_and(|at| !holds_call(at)),
-        Kind::Typed | Kind::Injected | Kind::Call | Kind::Argument => false,
+        PassageKind::Output | PassageKind::SpokenThroughTool => true,
+        PassageKind::Commentary | PassageKind::Answer => passage.at.is_some_and(|at| !holds_call(at)),
+        PassageKind::Typed | PassageKind::Injected | PassageKind::Call | PassageKind::Argument => false,
     }
 }
 
@@ -117,7 +117,7 @@ fn keep(view: &View<'_>, source: &Source, text: &str, lines: &[u32], kept: &[boo
             continue;
         }
         let range = with_line_ends(text, &source.lines[*line as usize]);
-        let least = LEAST_GAIN * view.further_mark_tokens();
+        let least = LEAST_GAIN * view.later_mark_tokens();
         let is_small = |gap: &str| gap.len() < LONG_GAP && view.count(gap) < least;
         match keep.last_mut() {
             Some(last) if joins || is_small(&text[last.end as usize..range.start as usize]) => last.end = range.end,

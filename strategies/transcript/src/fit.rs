@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use epitome_reading::{Bounds, Choice, Kind, Line, Passage, Source, Worth, answered_lines, records};
+use epitome_reading::{Bounds, Choice, Line, Passage, PassageKind, Source, Worth, answered_lines, records};
 use epitome_strategy::session::{Heading, HeadingKind};
 use epitome_strategy::transcript;
 use epitome_strategy::{BlockRef, Goal, HostChanges, Tokens, View};
 
 use crate::excerpts::{cut_texts, is_cut_in_newest};
-use crate::layout::{Layout, UnitFate};
+use crate::layout::{Layout, UnitTreatment};
 
-/// The part of the room, one in so many, for the beginnings of answers, which precede the other choices.
+/// The share of the room, as a divisor, for the beginnings of answers, which are chosen first.
 const ANSWERS: Tokens = 5;
-/// The same for what short replies answer.
+/// The share of the room, as a divisor, for the lines that short replies answer.
 const ANSWERED: Tokens = 5;
 /// Tokens of a message beside its text, and those that the line feed behind a heading may add.
 const MESSAGE_TOKENS: Tokens = 6;
@@ -51,11 +51,11 @@ impl FittedEdits {
 pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layout, goal: &Goal) -> FittedEdits {
     let is_open = |passage: usize| {
         let passage = &source.passages[passage];
-        match layout.place(passage.unit as usize) {
-            UnitFate::Folds => true,
-            UnitFate::Message => true,
-            UnitFate::Newest => is_cut_in_newest(view, passage),
-            UnitFate::Stays | UnitFate::Summary => false,
+        match layout.treatment(passage.unit as usize) {
+            UnitTreatment::Folds => true,
+            UnitTreatment::Message => true,
+            UnitTreatment::Newest => is_cut_in_newest(view, passage),
+            UnitTreatment::Stays | UnitTreatment::Summary => false,
         }
     };
     let stays = |passage: usize| !is_open(passage);
@@ -65,8 +65,9 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     take_newest_words(source, worth, layout, &mut choice);
     take_answers(source, worth, layout, &mut choice, layout.room / ANSWERS);
     take_typed(source, layout, &mut choice);
-    let is_shortened =
-        |passage: &Passage| matches!(layout.place(passage.unit as usize), UnitFate::Folds | UnitFate::Message);
+    let is_shortened = |passage: &Passage| {
+        matches!(layout.treatment(passage.unit as usize), UnitTreatment::Folds | UnitTreatment::Message)
+    };
     choice.take_in_order(layout.room, source.demands_in_turn(is_shortened));
     take_answered(source, worth, layout, &mut choice, layout.room / ANSWERED);
     let mut room = layout.room;
@@ -115,7 +116,8 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
 
 /// Returns how many lines with demands of people are kept, or stand in a message that stays. Linear in the lines.
 fn shown_demands(source: &Source, layout: &Layout, kept: &[bool]) -> usize {
-    let stays = |line: &Line| layout.place(source.passages[line.passage as usize].unit as usize) == UnitFate::Stays;
+    let stays =
+        |line: &Line| layout.treatment(source.passages[line.passage as usize].unit as usize) == UnitTreatment::Stays;
     let lines = source.lines.iter().zip(kept).filter(|(line, _)| line.demand > 0.0);
     lines.filter(|(line, kept)| **kept || stays(line)).count()
 }
@@ -135,7 +137,8 @@ fn bounds(source: &Source, layout: &Layout) -> Bounds {
 }
 
 fn is_newest_words(layout: &Layout, passage: &Passage) -> bool {
-    layout.place(passage.unit as usize) == UnitFate::Newest && matches!(passage.kind, Kind::Said | Kind::Answer)
+    layout.treatment(passage.unit as usize) == UnitTreatment::Newest
+        && matches!(passage.kind, PassageKind::Commentary | PassageKind::Answer)
 }
 
 /// Takes the first line of a typed message that is cut, and of the model's last text, whatever the room: a mark in its
@@ -143,9 +146,9 @@ fn is_newest_words(layout: &Layout, passage: &Passage) -> bool {
 fn take_beginnings(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     let mut newest = u32::MAX;
     for passage in &source.passages {
-        let is_typed = passage.kind == Kind::Typed
+        let is_typed = passage.kind == PassageKind::Typed
             && passage.at.is_some()
-            && layout.place(passage.unit as usize) == UnitFate::Message;
+            && layout.treatment(passage.unit as usize) == UnitTreatment::Message;
         if (is_typed || is_newest_words(layout, passage)) && newest != passage.unit {
             newest = passage.unit;
             choice.take(passage.lines.start);
@@ -187,7 +190,7 @@ fn take_answers(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Ch
         while passages.next_if(|passage| passage.unit >= run.end).is_some() {}
         let mut answer = None;
         while let Some(passage) = passages.next_if(|passage| passage.unit >= run.start) {
-            if answer.is_none() && matches!(passage.kind, Kind::Answer) {
+            if answer.is_none() && matches!(passage.kind, PassageKind::Answer) {
                 answer = Some(passage.lines.start);
             }
         }
@@ -202,7 +205,7 @@ fn take_answers(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Ch
 fn take_answered(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Choice<'_>, room: Tokens) {
     let is_shown = |passage: &Passage| {
         let unit = passage.unit as usize;
-        passage.at.is_some() && (layout.place(unit) != UnitFate::Folds || layout.keeps_words(unit))
+        passage.at.is_some() && (layout.treatment(unit) != UnitTreatment::Folds || layout.keeps_words(unit))
     };
     let before = choice.used;
     for lines in answered_lines(source, worth, is_shown) {
@@ -217,7 +220,7 @@ fn take_answered(source: &Source, worth: &Worth, layout: &Layout, choice: &mut C
 /// Keeps typed text before anything is chosen: short messages whole, of long ones the first line.
 fn take_typed(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     for (index, passage) in source.passages.iter().enumerate() {
-        if passage.kind != Kind::Typed || !layout.keeps_words(passage.unit as usize) {
+        if passage.kind != PassageKind::Typed || !layout.keeps_words(passage.unit as usize) {
             continue;
         }
         let whole = layout.whole[index];
@@ -303,7 +306,7 @@ fn with_whole_answers_apart(
         let is_whole = !of_last.is_empty()
             && of_last.iter().all(|passage| {
                 let passage = &source.passages[*passage];
-                passage.kind == Kind::Answer
+                passage.kind == PassageKind::Answer
                     && passage.at.is_some()
                     && passage.lines.clone().all(|line| kept[line as usize])
             });

@@ -1,9 +1,9 @@
-//! The fate of each unit: it stays, is shortened in place, or becomes lines.
+//! How each unit is treated: it stays, is shortened in place, or becomes lines.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use epitome_reading::{Kind, Passage, SHORT_REPLY, Source, Worth};
+use epitome_reading::{Passage, PassageKind, SHORT_REPLY, Source, Worth};
 use epitome_strategy::keys::key_of;
 use epitome_strategy::session::Content;
 use epitome_strategy::{BlockRef, Goal, Protection, Tokens, UnitKind, View};
@@ -32,9 +32,9 @@ struct TypedMessage {
     is_repeated: bool,
 }
 
-/// The fate of a unit.
+/// How a unit is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnitFate {
+pub(crate) enum UnitTreatment {
     /// It stays as it is.
     Stays,
     /// It is the newest step, and too large: its outputs are cut in place.
@@ -47,10 +47,10 @@ pub(crate) enum UnitFate {
     Folds,
 }
 
-/// The fate of a view's units.
+/// How each unit of a view is treated.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    places: Vec<UnitFate>,
+    treatments: Vec<UnitTreatment>,
     /// Calls of the newest step whose arguments are cut, with the most characters of their strings.
     pub(crate) trims: Vec<(BlockRef, u32)>,
     /// Tokens that are left for lines.
@@ -79,7 +79,7 @@ impl Layout {
     ) -> Self {
         let units = view.units();
         let mut layout = Self {
-            places: Vec::with_capacity(units.len()),
+            treatments: Vec::with_capacity(units.len()),
             trims: Vec::new(),
             room: 0,
             summary_room: 0,
@@ -91,14 +91,14 @@ impl Layout {
         let mut protected: Tokens = 0;
         for (index, unit) in units.iter().enumerate() {
             let place = match view.protection(index).may_leave() {
-                true if unit.kind == UnitKind::Summary && !is_transcript(view, index) => UnitFate::Summary,
-                true => UnitFate::Folds,
-                false => UnitFate::Stays,
+                true if unit.kind == UnitKind::Summary && !is_transcript(view, index) => UnitTreatment::Summary,
+                true => UnitTreatment::Folds,
+                false => UnitTreatment::Stays,
             };
-            if place == UnitFate::Stays && view.protection(index) != Protection::NewestStep {
+            if place == UnitTreatment::Stays && view.protection(index) != Protection::NewestStep {
                 protected += view.unit_tokens(index);
             }
-            layout.places.push(place);
+            layout.treatments.push(place);
         }
         let room = goal.target.saturating_sub(protected);
         let share = |share: f64| (f64::from(room) * share) as Tokens;
@@ -118,7 +118,7 @@ impl Layout {
 
     /// Returns the tokens of the units that stay as they are.
     fn staying(&self, view: &View<'_>) -> Tokens {
-        let stays = (0..self.places.len()).filter(|unit| self.places[*unit] == UnitFate::Stays);
+        let stays = (0..self.treatments.len()).filter(|unit| self.treatments[*unit] == UnitTreatment::Stays);
         stays.map(|unit| kept_tokens(view, unit)).sum()
     }
 
@@ -128,41 +128,42 @@ impl Layout {
             return 0;
         }
         let lines = self.max_lines.saturating_mul(self.runs().len() as Tokens);
-        let cut =
-            |passage: &&Passage| matches!(self.places[passage.unit as usize], UnitFate::Message | UnitFate::Newest);
+        let cut = |passage: &&Passage| {
+            matches!(self.treatments[passage.unit as usize], UnitTreatment::Message | UnitTreatment::Newest)
+        };
         let cut = source.passages.iter().filter(cut).flat_map(|passage| passage.lines.clone());
         let cut: Tokens = cut.map(|line| worth.tokens[line as usize]).sum();
-        let summaries = self.places.iter().filter(|place| **place == UnitFate::Summary).count() as Tokens;
+        let summaries = self.treatments.iter().filter(|place| **place == UnitTreatment::Summary).count() as Tokens;
         let taken = [self.staying(view), lines, cut, summaries.saturating_mul(self.summary_room)];
         goal.target.saturating_sub(taken.into_iter().fold(0, Tokens::saturating_add))
     }
 
-    pub(crate) fn place(&self, unit: usize) -> UnitFate {
-        self.places[unit]
+    pub(crate) fn treatment(&self, unit: usize) -> UnitTreatment {
+        self.treatments[unit]
     }
 
     /// Whether a typed message is kept, in its place or within the lines, and its long text shortened.
     pub(crate) fn keeps_words(&self, unit: usize) -> bool {
-        self.places[unit] == UnitFate::Message || self.quoted[unit]
+        self.treatments[unit] == UnitTreatment::Message || self.quoted[unit]
     }
 
     /// Whether a summary of others is to be kept, which can neither be shortened in its place nor become lines.
     pub(crate) fn has_foreign_text(&self) -> bool {
-        self.one_text && self.places.contains(&UnitFate::Summary)
+        self.one_text && self.treatments.contains(&UnitTreatment::Summary)
     }
 
     pub(crate) fn has_something_to_give(&self) -> bool {
-        self.places.iter().any(|place| *place != UnitFate::Stays) || !self.trims.is_empty()
+        self.treatments.iter().any(|place| *place != UnitTreatment::Stays) || !self.trims.is_empty()
     }
 
     /// Returns the runs of neighbouring units that become lines.
     pub(crate) fn runs(&self) -> Vec<Range<u32>> {
         let mut runs: Vec<Range<u32>> = Vec::new();
-        for (unit, place) in self.places.iter().enumerate() {
+        for (unit, place) in self.treatments.iter().enumerate() {
             let unit = unit as u32;
             match runs.last_mut() {
-                Some(run) if *place == UnitFate::Folds && run.end == unit => run.end += 1,
-                _ if *place == UnitFate::Folds => runs.push(unit..unit + 1),
+                Some(run) if *place == UnitTreatment::Folds && run.end == unit => run.end += 1,
+                _ if *place == UnitTreatment::Folds => runs.push(unit..unit + 1),
                 _ => {}
             }
         }
@@ -198,7 +199,7 @@ impl Layout {
                 aside += own_aside;
                 continue;
             }
-            let parts = unit > 0 && self.places[unit - 1] == UnitFate::Folds;
+            let parts = unit > 0 && self.treatments[unit - 1] == UnitTreatment::Folds;
             let in_place = within_lines + if parts { parting } else { 0 };
             let has_place = used + in_place + aside <= share;
             used += if has_place { in_place } else { within_lines };
@@ -208,7 +209,7 @@ impl Layout {
             self.quoted[unit] = self.one_text || is_repeated || media > media_room || !has_place;
             if !self.quoted[unit] {
                 media_room -= media;
-                self.places[unit] = if is_whole { UnitFate::Stays } else { UnitFate::Message };
+                self.treatments[unit] = if is_whole { UnitTreatment::Stays } else { UnitTreatment::Message };
             }
             if is_short {
                 passages.iter().for_each(|passage| self.whole[*passage] = true);
@@ -220,7 +221,7 @@ impl Layout {
     /// same words.
     fn typed_messages(&self, view: &View<'_>, source: &Source, worth: &Worth) -> Vec<TypedMessage> {
         let mut of_unit: HashMap<u32, Vec<usize>> = HashMap::new();
-        let typed = |passage: &Passage| passage.kind == Kind::Typed && passage.at.is_some();
+        let typed = |passage: &Passage| passage.kind == PassageKind::Typed && passage.at.is_some();
         for (index, passage) in source.passages.iter().enumerate().filter(|(_, passage)| typed(passage)) {
             of_unit.entry(passage.unit).or_default().push(index);
         }
@@ -232,7 +233,7 @@ impl Layout {
             let said = key_of(lines().flat_map(|line| source.lines[line as usize].text().bytes()));
             let tokens = lines().map(|line| worth.tokens[line as usize]).sum();
             let is_repeated = !seen.insert(said);
-            if (!is_repeated || tokens <= SHORT_REPLY) && self.places[unit] == UnitFate::Folds {
+            if (!is_repeated || tokens <= SHORT_REPLY) && self.treatments[unit] == UnitTreatment::Folds {
                 let demands = lines().filter(|line| source.lines[*line as usize].demand > 0.0);
                 let demands = demands.map(|line| worth.tokens[line as usize] + MARK_TOKENS).sum();
                 let media = media_tokens(view, unit);
@@ -265,24 +266,24 @@ impl Layout {
                 tokens = tokens.saturating_sub(own - own.min(share / 4));
             }
         }
-        self.places[newest] = UnitFate::Newest;
+        self.treatments[newest] = UnitTreatment::Newest;
     }
 
     /// Keeps the summaries of others whole while they fit into `share` together.
     fn keep_summaries(&mut self, view: &View<'_>, share: Tokens) {
         let summaries: Vec<usize> =
-            (0..self.places.len()).filter(|unit| self.places[*unit] == UnitFate::Summary).collect();
+            (0..self.treatments.len()).filter(|unit| self.treatments[*unit] == UnitTreatment::Summary).collect();
         let tokens: Tokens = summaries.iter().map(|unit| view.unit_tokens(*unit)).sum();
         if tokens <= share && !self.one_text {
-            summaries.iter().for_each(|unit| self.places[*unit] = UnitFate::Stays);
+            summaries.iter().for_each(|unit| self.treatments[*unit] = UnitTreatment::Stays);
         }
         self.summary_room = share / summaries.len().max(1) as Tokens;
     }
 
     /// Keeps the newest units as they are while they fit into `share` together.
     fn keep_tail(&mut self, view: &View<'_>, mut share: Tokens) {
-        for unit in (0..self.places.len()).rev().filter(|unit| view.units()[*unit].kind != UnitKind::System) {
-            if self.places[unit] != UnitFate::Folds {
+        for unit in (0..self.treatments.len()).rev().filter(|unit| view.units()[*unit].kind != UnitKind::System) {
+            if self.treatments[unit] != UnitTreatment::Folds {
                 continue;
             }
             let Some(left) = share.checked_sub(kept_tokens(view, unit)) else {
@@ -290,7 +291,7 @@ impl Layout {
                 if self.max_lines > 0 && !self.one_text { continue } else { break }
             };
             share = left;
-            self.places[unit] = UnitFate::Stays;
+            self.treatments[unit] = UnitTreatment::Stays;
         }
     }
 }

@@ -10,7 +10,7 @@ use epitome_strategy::session::HeadingKind;
 use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, strategy, text};
 
 use crate::fit::FittedEdits;
-use crate::layout::{Layout, UnitFate};
+use crate::layout::{Layout, UnitTreatment};
 pub use crate::settings::Settings;
 
 strategy! {
@@ -28,7 +28,7 @@ impl Transcript {
         let source = Source::read(view, |_| SummaryForm::default());
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {
-            return Ok(Plan::decline("the compaction was given up"));
+            return Ok(Plan::decline("the compaction was cancelled"));
         }
         let mut layout = Layout::new(view, &source, &worth, goal, &self.settings, 0);
         if !layout.has_something_to_give() {
@@ -70,17 +70,19 @@ fn edits(view: &View<'_>, layout: &Layout, fitted: FittedEdits) -> Vec<Edit> {
             units[0],
             match text {
                 Some(text) => Edit::Summarize { units, summary: SummaryText::Ready(text), reason },
-                None => Edit::Drop { units, reason: Reason::new("counted", "no line of it had room") },
+                None => Edit::Drop { units, reason: Reason::new("counted", "no line of it fitted") },
             },
         ));
     }
     for (at, keep) in fitted.excerpts {
         let unit = view.unit_of(at.message as usize);
-        let reason = match layout.place(unit) {
-            UnitFate::Newest => {
+        let reason = match layout.treatment(unit) {
+            UnitTreatment::Newest => {
                 Reason::new("newest-output", "the newest step would take more than its share of the room")
             }
-            UnitFate::Summary => Reason::new("earlier-summary", "shortened section by section, under its own headings"),
+            UnitTreatment::Summary => {
+                Reason::new("earlier-summary", "shortened section by section, under its own headings")
+            }
             _ => Reason::new("long-message", "demands and the lines worth most stay"),
         };
         edits.push((unit as u32, Edit::Excerpt { message: at.message, block: at.block, keep, reason }));

@@ -6,12 +6,12 @@ use epitome_strategy::View;
 /// message in front of the position `end` has. Rare strings weigh more than common ones. Linear.
 pub(crate) fn identifier_scores(view: &View<'_>, question: &str, end: usize) -> Vec<f32> {
     let mut held = vec![0f32; view.units().len()];
-    let atoms = view.facts().atoms();
-    let mut weights = vec![0f32; atoms.all().len()];
-    for asked in atoms.in_text(question) {
-        let atom = &atoms.all()[asked as usize];
-        if (atom.first_message as usize) < end {
-            weights[asked as usize] = (1.0 + view.len() as f32 / atom.messages.max(1) as f32).ln();
+    let strings = view.facts().exact_strings();
+    let mut weights = vec![0f32; strings.all().len()];
+    for asked in strings.in_text(question) {
+        let string = &strings.all()[asked as usize];
+        if (string.first_message as usize) < end {
+            weights[asked as usize] = (1.0 + view.len() as f32 / string.messages.max(1) as f32).ln();
         }
     }
     let total: f32 = weights.iter().sum();
@@ -19,12 +19,12 @@ pub(crate) fn identifier_scores(view: &View<'_>, question: &str, end: usize) -> 
         return held;
     }
     let mut last_unit = vec![usize::MAX; weights.len()];
-    for occurrence in atoms.occurrences() {
-        let atom = occurrence.atom as usize;
-        if weights[atom] > 0.0 {
+    for occurrence in strings.occurrences() {
+        let string = occurrence.string as usize;
+        if weights[string] > 0.0 {
             let unit = view.unit_of(occurrence.at.message as usize);
-            if std::mem::replace(&mut last_unit[atom], unit) != unit {
-                held[unit] += weights[atom] / total;
+            if std::mem::replace(&mut last_unit[string], unit) != unit {
+                held[unit] += weights[string] / total;
             }
         }
     }

@@ -162,7 +162,7 @@ pub(crate) struct FitWords {
 struct AskedWords {
     /// Why now.
     reason: String,
-    /// What the model does next: what bears on it stays first.
+    /// What the model does next: what is relevant to it stays first.
     // As the arguments of `compact_context` name it, which a host may hand over.
     #[serde(alias = "next_step")]
     next_step: String,

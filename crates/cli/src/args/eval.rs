@@ -40,7 +40,7 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0.5", value_parser = share)]
     pub(crate) cut: Vec<f64>,
     #[command(flatten)]
-    pub(crate) least: LeastArgs,
+    pub(crate) least: MinimumSizeArgs,
     /// Only sessions of this kind of task, by the detector
     #[arg(long, value_name = "KIND", value_parser = name_parser::<TaskKind>())]
     pub(crate) task: Option<TaskKind>,
@@ -118,7 +118,7 @@ fn compactor(text: &str) -> Result<Compactor, String> {
 
 /// The least size of a session that is measured.
 #[derive(Debug, Args)]
-pub(crate) struct LeastArgs {
+pub(crate) struct MinimumSizeArgs {
     /// The least tokens of a session, such as 20k
     #[arg(long, value_name = "TOKENS", default_value = "20k", value_parser = tokens_or_none)]
     pub(crate) min_tokens: u32,
@@ -221,7 +221,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
     #[command(flatten)]
-    pub(crate) least: LeastArgs,
+    pub(crate) least: MinimumSizeArgs,
     /// Name every file and session that was left out, with the reason
     #[arg(long)]
     pub(crate) left_out: bool,

@@ -101,7 +101,7 @@ pub(crate) enum Command {
     /// List the compactions of a session, with what each did and what left
     #[command(after_help = examples::HISTORY)]
     History(HistoryArgs),
-    /// Undo one compaction of a session, or write what left under a handle
+    /// Undo one compaction of a session, or print the text removed under a handle
     #[command(after_help = examples::RESTORE)]
     Restore(RestoreArgs),
     /// Search the text of a session or a folder, in the context and removed from it
@@ -148,7 +148,7 @@ pub(crate) enum Command {
     Setup(SetupArgs),
     /// Answer an agent's hook; the plug-ins of `setup` call this
     ///
-    /// What the agent says is read on standard input, as JSON. A failure is exit code 1: the agent goes on without the answer.
+    /// What the agent says is read on standard input, as JSON. A failure is exit code 1: the agent continues without the answer.
     #[cfg(feature = "service")]
     #[command(after_help = examples::HOOK)]
     Hook(HookArgs),

@@ -58,7 +58,7 @@ pub(crate) struct ConvertArgs {
 pub(crate) struct MoveArgs {
     #[command(flatten)]
     pub(crate) session: AgentSessionArgs,
-    /// The agent that goes on with it
+    /// The agent that continues it
     #[arg(long, value_name = "AGENT", value_parser = format_parser(|format| format.is_writable() && format.wire().is_none()))]
     pub(crate) to: Format,
     /// Tokens that the messages may take there, such as 32000 or 32k, or a share of what they take now, such as 30% or 0.3; without

@@ -13,9 +13,9 @@ pub(crate) fn run(args: &BriefArgs, quiet: bool) -> CommandResult {
     let config = configuration::read(args.config.as_deref(), &registry)?;
     let runtime = configuration::build_without_model(config, &registry)?;
     let kept = RecordedSession::read(&args.kept, quiet)?;
-    let told = brief::brief(kept.session(), &runtime, args.tokens)?;
-    terminal::standard(format!("{}\n", runtime.base_engine.redacted(&told.text)).as_bytes())?;
-    if let Some(missing) = told.missing.filter(|_| !quiet) {
+    let summary = brief::brief(kept.session(), &runtime, args.tokens)?;
+    terminal::standard(format!("{}\n", runtime.base_engine.redacted(&summary.text)).as_bytes())?;
+    if let Some(missing) = summary.missing.filter(|_| !quiet) {
         let RecordedSessionArgs { file, from, session, .. } = &args.kept;
         let restore = reading_words(file, *from, session.as_deref());
         let restore = restore.map(|words| format!(", `epitome restore {words} --handle '#N'` writes one"));

@@ -1,7 +1,7 @@
 //! `epitome compact`: fits a session into a budget.
 //!
 //! `job` is all that the arguments and the configuration say, complete before a session is read; `one` compacts a session and
-//! writes it while its file may grow. `outcome` is what a result means for who called.
+//! writes it while its file may grow. `outcome` is what a result means for the caller.
 
 mod job;
 mod one;
@@ -14,7 +14,7 @@ use epitome::{Report, Status};
 use epitome::{Session, formats::LoadedFile};
 
 use self::job::Job;
-use self::outcome::{HOLLOW, refused, warn_of_lost_parts};
+use self::outcome::{NEAR_EMPTY, refused, warn_of_lost_parts};
 use crate::args::CompactArgs;
 use crate::failure::CommandResult;
 #[cfg(feature = "service")]
@@ -23,7 +23,7 @@ use crate::render::report;
 use crate::render::text::width;
 use crate::terminal;
 
-/// Compacts one session of a file as `compact` would, for who writes it in another place (`is_written`) or only shows it; tells its
+/// Compacts one session of a file as `compact` would, for a caller that writes it in another place (`is_written`) or only shows it; tells its
 /// report. An exit code in place of the session where it was refused.
 #[cfg(feature = "service")]
 pub(super) fn compact_one(
@@ -51,9 +51,9 @@ pub(super) fn compact_one(
 fn tell_what_is_lost(report: &Report, quiet: bool) {
     match report.status {
         Status::Compacted if !quiet => warn_of_lost_parts(report),
-        Status::Hollow => terminal::note(
-            "next to nothing is left of what was asked for and worked on: a larger budget keeps some of it",
-        ),
+        Status::NearEmpty => {
+            terminal::note("almost nothing of the task and the work on it is left: a larger budget keeps more")
+        }
         _ => {}
     }
 }
@@ -68,8 +68,8 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
     }
     terminal::tell(&done.page);
     tell_what_is_lost(&done.report, quiet);
-    if done.report.status == Status::Hollow {
-        return Ok(ExitCode::from(HOLLOW));
+    if done.report.status == Status::NearEmpty {
+        return Ok(ExitCode::from(NEAR_EMPTY));
     }
     let Some((code, why)) = refused else { return Ok(ExitCode::SUCCESS) };
     if quiet {

@@ -106,8 +106,8 @@ fn sessions_of(agent: SessionAgent) -> Result<SharedFolder, Failure> {
 
 /// The session for which an agent starts its servers, where it tells them: Claude Code by a variable (2.1.332 does).
 fn started_for(agent: SessionAgent) -> Option<String> {
-    let told = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty());
-    told.filter(|_| agent == SessionAgent::ClaudeCode)
+    let session = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty());
+    session.filter(|_| agent == SessionAgent::ClaudeCode)
 }
 
 /// The line for a person whose agent needs a service at an address where nothing listens.

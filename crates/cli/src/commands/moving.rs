@@ -1,4 +1,4 @@
-//! `epitome move`: a session goes on in another agent.
+//! `epitome move`: a session continues in another agent.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -122,8 +122,8 @@ fn project(args: &MoveArgs, recorded: Option<String>, quiet: bool) -> Result<Str
 /// The branch that is checked out in a folder; empty where there is none, or no git.
 fn branch(folder: &str) -> String {
     let asked = Command::new("git").args(["-C", folder, "branch", "--show-current"]).stdin(Stdio::null()).output();
-    let told = asked.ok().filter(|asked| asked.status.success()).map(|asked| asked.stdout).unwrap_or_default();
-    String::from_utf8_lossy(&told).trim().to_owned()
+    let printed = asked.ok().filter(|asked| asked.status.success()).map(|asked| asked.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&printed).trim().to_owned()
 }
 
 /// Where an agent looks for a session of the project in a folder. Source: Claude Code 2.1.332, Codex 0.171.0, Pi 1.5.2.

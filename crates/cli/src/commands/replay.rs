@@ -173,7 +173,7 @@ fn timeline(epoch: &ReplayEpoch, most: u64) -> String {
         if epoch.summary_money > 0.0 { format!(", summary {}", dollars(epoch.summary_money)) } else { String::new() };
     let trigger = format!("{:?}", epoch.trigger).to_lowercase();
     let what = match epoch.status {
-        Status::Compacted | Status::Hollow => format!(
+        Status::Compacted | Status::NearEmpty => format!(
             "{} → {} ({}), cache loss {}{summary}",
             number(epoch.tokens_before),
             number(epoch.tokens_after),

@@ -5,7 +5,7 @@ mod files;
 use std::process::ExitCode;
 
 use epitome::Session;
-use epitome::recall::{Index, Page, Passage, Pool, Query, QueryProblem, Share};
+use epitome::recall::{Index, Page, Passage, Pool, Query, QueryProblem, SessionMatches};
 use serde::Serialize;
 
 use crate::args::SearchArgs;
@@ -86,7 +86,7 @@ fn search_session(session: &Session, query: &Query) -> Result<(Vec<Hit>, bool), 
 }
 
 /// The hits of one session of many.
-fn share_of(session: &Session, query: &Query) -> Result<Share, Failure> {
+fn share_of(session: &Session, query: &Query) -> Result<SessionMatches, Failure> {
     let mut share = Index::build(session).share(query).map_err(Failure::usage)?;
     share.locate(session);
     Ok(share)

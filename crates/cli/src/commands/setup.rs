@@ -81,7 +81,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
     outcome
 }
 
-/// An undo leaves what the person edited, and the agent goes on to load it.
+/// An undo leaves what the person edited, and the agent continues to load it.
 fn still_active(name: &str, edited: &[PathBuf]) -> Failure {
     let files: Vec<String> = edited.iter().map(|path| path.display().to_string()).collect();
     let which = files.join(", ");
@@ -116,7 +116,7 @@ fn service(address: &str) -> Result<String, Failure> {
 /// Asks the person. Where nobody can answer, the changes need `--yes`.
 fn is_agreed() -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
-        let failure = Failure::usage_text("nobody can be asked: standard input is not a terminal");
+        let failure = Failure::usage_text("cannot ask for confirmation: standard input is not a terminal");
         return Err(failure.with_help("--yes makes the changes, --dry-run only shows them; nothing was changed"));
     }
     terminal::tell("make these changes? [y/N] ");

@@ -1,4 +1,4 @@
-//! `epitome tune`: chains and settings that do better than the defaults, or the word that none does.
+//! `epitome tune`: chains and settings that do better than the defaults, or the verdict that none does.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

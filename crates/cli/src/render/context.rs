@@ -147,7 +147,7 @@ pub(crate) fn window_words(fullness: &Fullness, source: &WindowSource) -> String
         WindowSource::Configuration => format!("window {size}, as the configuration says"),
         WindowSource::Recording => format!("window {size}, as the session records"),
         WindowSource::Default(Some(name)) => {
-            format!("window {size} assumed, that of {} is not known: --window sets it", first_words(name, ITEM))
+            format!("window {size} assumed, {} is not a known model: --window sets it", first_words(name, ITEM))
         }
         WindowSource::Default(None) => {
             format!("window {size} assumed, the session names no model: --model or --window sets it")
@@ -343,7 +343,7 @@ fn next(out: &mut String, next: &NextCompaction, fullness: &Fullness, width: usi
         Some(Status::RolledBack) => {
             "A compaction would lose more than the configuration allows, and would not be made."
         }
-        Some(Status::Hollow) => "A compaction would fit, but nothing in it would say what the session is about.",
+        Some(Status::NearEmpty) => "A compaction would fit, but nothing in it would say what the session is about.",
         Some(Status::Compacted) => "",
     };
     let when = match (is_due, fullness.check.urgency) {
@@ -479,7 +479,7 @@ fn recall_lines(output: &ContextOutput) -> Vec<String> {
     let newest = output.report.removed.items.iter().rev().find_map(|item| item.handle.as_deref());
     let restore = newest.map(|handle| {
         format!(
-            "{NAME}epitome restore {session} --handle {handle}{NAME:#}  {FAINT}writes what left under a handle{FAINT:#}"
+            "{NAME}epitome restore {session} --handle {handle}{NAME:#}  {FAINT}prints the text removed under a handle{FAINT:#}"
         )
     });
     let search = format!(

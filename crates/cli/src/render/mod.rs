@@ -1,7 +1,7 @@
 //! Tables, bars and texts for a terminal.
 
 pub(crate) mod bar;
-pub(crate) mod census;
+pub(crate) mod composition;
 pub(crate) mod context;
 pub(crate) mod report;
 pub(crate) mod search;

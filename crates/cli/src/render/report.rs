@@ -85,7 +85,7 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
     if let Some(session) = subject.restorable.as_ref().filter(|_| report.edits.iter().any(|edit| edit.recall.is_some()))
     {
         // Not wrapped: it is there to be copied, and a quoted name may have two spaces.
-        let line = format!("epitome restore {session} --handle HANDLE writes what left");
+        let line = format!("epitome restore {session} --handle HANDLE prints the removed text");
         let _ = writeln!(out, "  {FAINT}{:<LABEL$}{FAINT:#}{line}", "recall");
     }
     out
@@ -123,11 +123,11 @@ fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
         (Status::NoChange, _) => ("fits, nothing to do", GOOD),
         (Status::Compacted, false) => ("compacted", GOOD),
         (Status::Compacted, true) => ("would be compacted", GOOD),
-        (Status::Hollow, false) => {
-            ("hollow: it fits, and next to nothing is left of what was asked for and worked on", BAD)
+        (Status::NearEmpty, false) => {
+            ("near-empty: it fits, but almost nothing of the task and the work on it is left", BAD)
         }
-        (Status::Hollow, true) => {
-            ("would be hollow: next to nothing would be left of what was asked for and worked on", BAD)
+        (Status::NearEmpty, true) => {
+            ("would be near-empty: almost nothing of the task and the work on it would be left", BAD)
         }
         (Status::Infeasible, _) => ("cannot fit", BAD),
         (Status::RolledBack, _) if report.stopped.is_some() => ("not made, every strategy of the chain declined", BAD),

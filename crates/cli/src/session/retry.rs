@@ -15,7 +15,7 @@ use crate::terminal;
 /// hundredths of a second: an agent that writes a hundred lines a second leaves room within this.
 const TRIES: u32 = 24;
 
-/// Does `attempt` until the file at `path` takes its output: it gives `None` where the file went on meanwhile.
+/// Repeats `attempt` until the file at `path` takes its output; it returns `None` if the file has grown in the meantime.
 pub(crate) fn until_taken<T>(path: &Path, attempt: impl FnMut() -> Result<Option<T>, Failure>) -> Result<T, Failure> {
     until_attempted(attempt)?.ok_or_else(|| busy(path))
 }
@@ -49,7 +49,7 @@ pub(crate) fn record_again(args: &InputArgs, target: &Target, index: usize) -> R
     Ok(())
 }
 
-/// The failure for a file that does not hold still.
+/// The error for a file that keeps changing.
 pub(crate) fn busy(path: &Path) -> Failure {
     let failure = Failure::other(anyhow::anyhow!(
         "{} is in use: another program writes to it or has locked it, or its last line is not finished",

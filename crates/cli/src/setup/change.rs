@@ -223,7 +223,7 @@ impl Changes {
     }
 }
 
-/// A whole file of ours that is there with another text: edited since a set-up wrote it, or not written by one.
+/// A file of this program that is there with another text: edited since a set-up wrote it, or not written by one.
 fn not_ours(path: &Path, is_recorded: bool) -> Failure {
     let path = path.display();
     if is_recorded {

@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::record::{FileRecord, Record};
 use crate::failure::Failure;
 
-/// Refuses a folder of a name of epitome's that somebody else made: it has files that are not planned, and no earlier set-up
+/// Refuses a folder with one of epitome's names that another program or person made: it has files that are not planned, and no earlier set-up
 /// wrote into it.
 pub(super) fn refuse_foreign(folder: &Path, plan: &Plan, earlier: Option<&Record>) -> Result<(), Failure> {
     let is_recorded = earlier.is_some_and(|record| record.files.iter().any(|file| file.path.starts_with(folder)));

@@ -14,7 +14,7 @@ pub(crate) struct Place {
     pub(crate) project: Option<PathBuf>,
     /// The program that the agent calls: this one.
     pub(crate) program: String,
-    /// Whether the agent's model goes on to write its summaries.
+    /// Whether the agent's model continues to write its summaries.
     pub(crate) model_summary: bool,
     /// The address of the service, without a slash at its end.
     pub(crate) service: String,

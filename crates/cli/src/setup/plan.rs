@@ -11,7 +11,7 @@ use super::document::Syntax;
 pub(crate) struct Plan {
     /// The files, in the order in which they are written: whole ones first, so that nothing names what is not there yet.
     pub(crate) files: Vec<PlannedFile>,
-    /// Folders that are epitome's alone: where one is there with other files and no set-up made it, it is somebody's.
+    /// Folders that are epitome's alone: where one is there with other files and no set-up made it, it belongs to someone else.
     pub(crate) folders: Vec<PathBuf>,
     /// What the person has to know or to do afterwards, a line each.
     pub(crate) advice: Vec<String>,
@@ -42,16 +42,16 @@ pub(crate) struct PlannedValue {
     pub(crate) keys: Vec<String>,
     /// The value; never null.
     pub(crate) value: Value,
-    /// What becomes of another value that is there already.
+    /// How another value that is there already is treated.
     pub(crate) other: OtherValue,
 }
 
-/// What becomes of another value at the place of a planned one.
+/// How another value at the place of a planned one is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OtherValue {
     /// It is replaced, and comes back with the undo.
     Replace,
-    /// It stays, and the person is told.
+    /// It stays, and the person is informed.
     Keep,
     /// Nothing is changed: the name is epitome's, and what stands under it is not.
     Refuse,

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use epitome_shelf::{Draft, Privacy};
+use epitome_shelf::{PendingFile, Privacy};
 use serde::{Deserialize, Serialize};
 
 use super::document::ValueRecord;
@@ -53,10 +53,10 @@ impl Record {
     /// Writes it to a file that only the owner can read.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         folders::make_private(path.parent().unwrap_or(Path::new(".")))?;
-        let draft = Draft::new(path, Privacy::Owner)?;
-        draft.file().write_all(&serde_json::to_vec_pretty(self)?)?;
-        draft.file().sync_all()?;
-        draft.replace().map(drop)
+        let pending = PendingFile::new(path, Privacy::Owner)?;
+        pending.file().write_all(&serde_json::to_vec_pretty(self)?)?;
+        pending.file().sync_all()?;
+        pending.replace().map(drop)
     }
 }
 

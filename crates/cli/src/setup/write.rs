@@ -54,7 +54,7 @@ pub(crate) fn write(changes: &Changes, record: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes folders of ours that are empty; others stay.
+/// Removes folders of this program that are empty; others stay.
 fn remove_empty<'a>(folders: impl Iterator<Item = &'a Path>) {
     for folder in folders {
         // A folder that somebody put a file into is not empty, and one that is gone needs no removal.

@@ -39,7 +39,7 @@ fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
 
       messages # kept · # pinned · # excerpted
       retained typed # % (# of #)
-      recall epitome restore chat.json --handle HANDLE writes what left
+      recall epitome restore chat.json --handle HANDLE prints the removed text
       time [TIMES]
     "#);
 }
@@ -492,10 +492,9 @@ fn a_result_of_which_little_is_left_is_told() {
         let told: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
         assert_eq!((ran.code, told.join("\n").as_str()), (code, expect), "{budget}: {}", ran.stderr);
     };
-    let hollow =
-        "warning: next to nothing is left of what was asked for and worked on: a larger budget keeps some of it";
-    check("100", 1, hollow);
-    check("700", 0, "warning: nothing is left of 25 files: a larger budget keeps some");
+    let near_empty = "warning: almost nothing of the task and the work on it is left: a larger budget keeps more";
+    check("100", 1, near_empty);
+    check("700", 0, "warning: the result lost all 25 files: a larger budget keeps some");
     check("8k", 0, "");
 }
 

@@ -22,7 +22,7 @@ fn a_context_is_told_in_whole_lines() {
         &[
             "chat.json  openai-chat, m, 6 messages",
             "about 1,207 of the 184,000 tokens that the messages may take",
-            "window 200,000 assumed, that of m is not known: --window sets it; 16,000 kept free for the answer",
+            "window 200,000 assumed, m is not a known model: --window sets it; 16,000 kept free for the answer",
             "a compaction is suggested from 92,000 tokens on: 90,793 more",
             "What fills it",
             "tool results      1,139   94 %  ███████████████▏  bash 1,139",

@@ -181,7 +181,11 @@ fn an_agents_file_is_looked_back_at() {
 fn the_input_has_what_a_handle_of_the_report_names() {
     let place = Place::with("session.jsonl", example("session.jsonl"));
     let ran = place.run("compact session.jsonl -b 12k --to openai-chat -o out.json --report report.json");
-    assert!(ran.stderr.contains("epitome restore session.jsonl --handle HANDLE writes what left\n"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("epitome restore session.jsonl --handle HANDLE prints the removed text\n"),
+        "{}",
+        ran.stderr
+    );
     let report: serde_json::Value = serde_json::from_slice(&place.read("report.json")).unwrap();
     let edits = report["edits"].as_array().unwrap();
     assert!(edits.len() > 5, "{}", edits.len());
@@ -213,7 +217,7 @@ fn the_report_says_how_what_left_is_written() {
         command.arg(file).args(options.split_whitespace());
         let ran = Ran::read(command.output().unwrap());
         assert_eq!(ran.code, 0, "{file} {options}: {}", ran.stderr);
-        let line = expect.map(|expect| format!("epitome restore {expect} --handle HANDLE writes what left"));
+        let line = expect.map(|expect| format!("epitome restore {expect} --handle HANDLE prints the removed text"));
         assert_eq!(labelled(&ran, "recall "), line.as_deref(), "{file} {options}");
     };
     check("chat.json", "", Some("chat.json"));

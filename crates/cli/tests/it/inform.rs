@@ -11,7 +11,7 @@ fn check_tells_the_urgency() {
     no need to compact
       ▍·······································  0.7 %
       tokens     1,207  by o200k_base ×1.1
-      usable     184,000  window 200,000 assumed, that of m is not known: --window sets it; 16,000 kept free for the answer
+      usable     184,000  window 200,000 assumed, m is not a known model: --window sets it; 16,000 kept free for the answer
       threshold  92,000
       trigger    nothing
     "#);
@@ -238,7 +238,7 @@ fn help_names_every_subcommand() {
 
     Undo:
       history     List the compactions of a session, with what each did and what left
-      restore     Undo one compaction of a session, or write what left under a handle
+      restore     Undo one compaction of a session, or print the text removed under a handle
 
     Measure:
       eval        Compare methods of compaction on recorded sessions

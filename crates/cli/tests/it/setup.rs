@@ -428,7 +428,7 @@ fn what_is_refused_changes_nothing() {
     let skill = ".claude/skills/epitome/SKILL.md";
     check("claude-code", &[(skill, "mine")], "--yes", "is there, with `SKILL.md`, and epitome did not write it");
     for agent in AGENTS {
-        check(agent, &[], "", "nobody can be asked");
+        check(agent, &[], "", "cannot ask for confirmation");
     }
     for address in ["http://a?b", "http://a#b", "http://me@a", "http://a/b"] {
         check("codex", &[], &format!("--yes --service {address}"), "is not the address of a service");

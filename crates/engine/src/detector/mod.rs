@@ -3,7 +3,7 @@
 //! The verdict is the kind with the highest score. The confidence is its share among the scores' exponentials, drawn
 //! towards even shares where there is little material. `docs/detection.md` has the agreement with labelled sessions.
 
-mod asked;
+mod call_purpose;
 mod signals;
 mod weights;
 
@@ -74,18 +74,18 @@ fn best_two(scores: &[f64]) -> (usize, usize) {
 
 /// Returns the evidence for the first kind over the second, strongest first, and the strongest against it.
 fn evidence(signals: &Signals, values: &[f64], first: usize, second: usize) -> Vec<String> {
-    let mut told: Vec<(f64, String)> = FEATURES
+    let mut weighted_lines: Vec<(f64, String)> = FEATURES
         .iter()
         .zip(values)
         .map(|(feature, value)| (value * (feature.weights[first] - feature.weights[second]), feature))
         .filter(|(gain, _)| gain.abs() >= LEAST_TOLD)
         .map(|(gain, feature)| (gain, (feature.says)(signals)))
         .collect();
-    told.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let against = told.last().filter(|(gain, _)| *gain < 0.0);
+    weighted_lines.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let against = weighted_lines.last().filter(|(gain, _)| *gain < 0.0);
     let against = against.map(|(_, line)| format!("rather {}: {line}", KINDS[second]));
     let mut lines: Vec<String> = Vec::new();
-    for (_, line) in told.iter().filter(|(gain, _)| *gain > 0.0) {
+    for (_, line) in weighted_lines.iter().filter(|(gain, _)| *gain > 0.0) {
         if lines.len() < MOST_LINES && !lines.contains(line) {
             lines.push(line.clone());
         }

@@ -4,9 +4,9 @@ use epitome_session::{Heading, HeadingKind, Message, Origin, Role};
 use epitome_strategy::commands::{Action, action};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::{self, Record, Speaker};
-use epitome_strategy::{Cue, CueCounts, Cues, Lexicon, NoTokens, View};
+use epitome_strategy::{Cue, CueCounts, Cues, Lexicon, View, ZeroCounter};
 
-use super::asked::Asked;
+use super::call_purpose::CallPurpose;
 
 /// The bytes of a typed message that are searched for cue words: text that is pasted below a request is not the
 /// request.
@@ -76,7 +76,7 @@ impl Signals {
                 self.read_message(message, lexicon, rounds);
             }
             while let Some(call) = calls.next_if(|call| call.at.message as usize == position) {
-                rounds.add(self.read_call(&Asked::of_call(call)));
+                rounds.add(self.read_call(&CallPurpose::of_call(call)));
             }
         }
     }
@@ -95,7 +95,9 @@ impl Signals {
         if originals.is_empty() {
             view.message(position).texts().for_each(|text| self.read_records(text, lexicon, rounds));
         } else {
-            View::read_messages(&originals, &NoTokens, view.language(), |view| self.read_view(view, lexicon, rounds));
+            View::read_messages(&originals, &ZeroCounter, view.language(), |view| {
+                self.read_view(view, lexicon, rounds)
+            });
         }
     }
 
@@ -129,7 +131,7 @@ impl Signals {
                     self.read_answer(std::iter::once(&*rows.text()));
                 }
                 Record::Call { name, head, arguments, .. } => {
-                    rounds.add(self.read_call(&Asked::of_record(&name, &head, &arguments)));
+                    rounds.add(self.read_call(&CallPurpose::of_record(&name, &head, &arguments)));
                 }
                 Record::Speech { .. } | Record::LeftOut(_) | Record::Unsaid => {}
             }
@@ -158,7 +160,7 @@ impl Signals {
         self.edit_blocks += usize::from(edits);
     }
 
-    fn read_call(&mut self, asked: &Asked<'_>) -> Action {
+    fn read_call(&mut self, asked: &CallPurpose<'_>) -> Action {
         self.calls += 1;
         let action = match asked.kind {
             ToolKind::Edit if asked.is_view() => Action::Look,

@@ -40,9 +40,9 @@ impl Finder {
 
     /// Marks in `found` which of `strings` occur in `text`; `strings` are those that the finder was made of. `is_json`
     /// says that `\n`, `\"` and the like are escapes. Linear in the text, but for strings that have no word of their
-    /// own: comparisons in vain read at most [`VAIN_BYTES`] times the text, and what is not found by then counts as absent.
+    /// own: failed comparisons read at most [`MOST_COMPARED`] times the text, and what is not found by then counts as absent.
     pub(super) fn mark<S: AsRef<str>>(&self, text: &str, is_json: bool, strings: &[S], found: &mut [bool]) {
-        let mut vain = text.len().saturating_mul(VAIN_BYTES);
+        let mut vain = text.len().saturating_mul(MOST_COMPARED);
         words(text, is_json, |start, end| {
             let Some(candidates) = self.by_word.get(&text[start..end]) else { return };
             for (index, at) in candidates.iter().map(|(index, at)| (*index as usize, *at as usize)) {
@@ -58,12 +58,12 @@ impl Finder {
     }
 }
 
-/// How many bytes comparisons in vain may read for each byte of the text. A text that repeats one word a hundred thousand
+/// The most bytes that failed comparisons may read for each byte of the text. A text that repeats one word a hundred thousand
 /// times is almost a match for itself at each of them; a text with its own words needs less than one.
-const VAIN_BYTES: usize = 64;
+const MOST_COMPARED: usize = 64;
 
-/// Holds a string against the place where its word stands: `head` ends there, `tail` starts there, both at word boundaries.
-/// The error is how many bytes were read in vain.
+/// Compares a string with the text around one of its words: `head` ends there, `tail` starts there, both at word boundaries.
+/// The error is the number of bytes read.
 fn compare(text: &str, at: usize, head: &str, tail: &str, is_json: bool) -> Result<(), usize> {
     let (before, after) = text.split_at(at);
     let before = without_end(before, head)?;
@@ -76,7 +76,7 @@ fn compare(text: &str, at: usize, head: &str, tail: &str, is_json: bool) -> Resu
     if stands { Ok(()) } else { Err(head.len() + tail.len()) }
 }
 
-/// Returns what follows `string` in `text` where `text` starts with it; the error is how many bytes were read in vain.
+/// Returns what follows `string` in `text` where `text` starts with it; the error is the number of bytes read.
 fn without_start<'t>(text: &'t str, string: &str) -> Result<&'t str, usize> {
     let mut rest = text;
     for (index, part) in string.split(' ').enumerate() {
@@ -90,7 +90,7 @@ fn without_start<'t>(text: &'t str, string: &str) -> Result<&'t str, usize> {
     Ok(rest)
 }
 
-/// Returns what precedes `string` in `text` where `text` ends with it; the error is how many bytes were read in vain.
+/// Returns what precedes `string` in `text` where `text` ends with it; the error is the number of bytes read.
 fn without_end<'t>(text: &'t str, string: &str) -> Result<&'t str, usize> {
     let mut rest = text;
     for (index, part) in string.rsplit(' ').enumerate() {

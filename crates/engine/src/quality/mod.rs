@@ -1,18 +1,18 @@
 //! The quality guard: measures cheaply what a compaction lost, and what follows where that is too much.
 
+mod attempts;
+mod baseline;
 mod find;
-mod held;
-mod said;
-mod tries;
+mod key_texts;
 
 use epitome_strategy::{Tokens, named};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use said::OriginalMessages;
-pub(crate) use tries::{Attempt, Judge};
+pub(crate) use attempts::{Attempt, Judge};
+pub(crate) use key_texts::OriginalMessages;
 
-/// The fewest things that a view held of which the loss of all makes it hollow: with fewer the figure says little.
-const HOLLOW_FROM: u32 = 5;
+/// The fewest items whose loss makes a view near-empty: with fewer the figure says little.
+const NEAR_EMPTY_FROM: u32 = 5;
 
 /// What a compaction lost: how much of what the session held the view after still holds, outside the system prompt. The
 /// session is its log, so losses of earlier compactions count as missing here too. The figures are cheap and need no
@@ -24,8 +24,8 @@ pub struct Quality {
     /// which the session held nothing is left out; the share is 1 where all are.
     pub share: f64,
     /// Messages that people typed or answered through a tool, without what a harness added; a message counts as kept
-    /// where all its words stay the same, white space aside, so one that was cut does not. Of messages that say the same as
-    /// many count as stand there, as a message or as a user's words in a transcript, and one where the words stand
+    /// where all its words stay the same, white space aside, so one that was cut does not. Equal messages count once for each
+    /// copy that remains, as a message or as a user's words in a transcript, and once where the words stand
     /// elsewhere; those of fewer than 10 characters, such as "yes", do not count elsewhere. One without a letter or a digit
     /// has no words and is not counted.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct Quality {
     /// The thresholds that it misses; empty where it meets all, or where there are none.
     pub below: Vec<Shortfall>,
     /// The chains that were tried, in order; empty where there was one.
-    pub tried: Vec<Try>,
+    pub tried: Vec<TriedChain>,
 }
 
 /// How much of one part was kept.
@@ -94,7 +94,7 @@ pub struct Shortfall {
 /// A chain that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Try {
+pub struct TriedChain {
     /// Its strategies.
     pub chain: Vec<String>,
     /// Tokens of the view that it produced; 0 where it produced none.
@@ -259,7 +259,7 @@ impl Quality {
     pub fn lost_parts(&self) -> Vec<QualityPart> {
         let is_lost = |part: &QualityPart| {
             let kept = self.part(*part);
-            kept.held >= HOLLOW_FROM && kept.kept == 0 && kept.lost_now > 0
+            kept.held >= NEAR_EMPTY_FROM && kept.kept == 0 && kept.lost_now > 0
         };
         QualityPart::ALL.into_iter().filter(is_lost).collect()
     }

@@ -56,7 +56,7 @@ fn the_oldest_pictures_leave_until_the_provider_takes_the_rest_and_those_that_co
             results.map(|(at, _)| shown_here[at]).enumerate().filter(|(_, is)| !is).map(|(shot, _)| shot).collect();
         assert_eq!(gone, left, "{shots:?} {limits:?}");
         assert_eq!(report.status, if left.is_empty() { Status::NoChange } else { Status::Compacted });
-        assert_eq!(session.excess(), None);
+        assert_eq!(session.exceeded_limit(), None);
         let text = shown(&session);
         for (shot, number) in shots.iter().enumerate() {
             assert!(text.contains(&format!("shot {shot}")), "the words stay: {text}");
@@ -83,10 +83,10 @@ fn the_picture_of_the_task_leaves_last_and_the_words_beside_it_stay() {
     let mut session = screenshots(&[1, 2], limits);
     compact(&engine(), &mut session, &request(1_000_000, None));
     let task = &session.view()[0].message;
-    assert_eq!(session.excess(), None, "{}", shown(&session));
+    assert_eq!(session.exceeded_limit(), None, "{}", shown(&session));
     assert_eq!(task.plain_text().lines().next(), Some("what is wrong here?"));
     assert!(task.plain_text().contains("attachment elided: 0.gif"), "{}", task.plain_text());
     assert_eq!(task.blocks[1].typed.as_deref(), Some(&[][..]), "nobody typed the mark");
     session.undo(0).unwrap();
-    assert!(session.excess().is_some(), "it comes back");
+    assert!(session.exceeded_limit().is_some(), "it comes back");
 }

@@ -319,7 +319,7 @@ fn a_result_of_which_nothing_is_left_is_hollow() {
         assert_eq!(report.status, expect, "{:?}", report.quality);
         assert!(report.status.is_compaction() && report.tokens_after <= 40 && session.journal().len() == 1);
     };
-    check(5, Status::Hollow);
+    check(5, Status::NearEmpty);
     // One file that is left by chance, of a hundred and their strings, is next to nothing.
     let mut fixture = String::from("user: begin with the parts … x40\n");
     for read in 1..=100 {
@@ -332,7 +332,7 @@ fn a_result_of_which_nothing_is_left_is_hollow() {
     let mut left = session(&fixture);
     let (report, _) = compact(&engine(), &mut left, &super::support::request(80, None));
     let quality = report.quality.unwrap();
-    assert_eq!((quality.files.kept, report.status), (1, Status::Hollow), "{quality:?}");
+    assert_eq!((quality.files.kept, report.status), (1, Status::NearEmpty), "{quality:?}");
     // Of a file and its string, the loss of both says little.
     check(1, Status::Compacted);
 }

@@ -42,14 +42,14 @@ fn the_newest_messages_stay_whole_as_far_as_there_is_room() {
 
 #[test]
 fn what_saves_too_little_is_not_made_and_nobody_is_asked() {
-    let check = |worthwhile: u32, expect: Status| {
+    let check = |min_saving: u32, expect: Status| {
         let mut session = session(&format!("system: rule of the house … x200\n{}", talk()));
         let spy = Arc::new(Spy::default());
         let chain = Some(Chain(vec![spy.clone()]));
         let before = engine().ledger(&session).total();
-        let asked = Request { worthwhile, limit: before, trigger: Trigger::Hard, ..request(before / 2, chain) };
+        let asked = Request { min_saving, limit: before, trigger: Trigger::Hard, ..request(before / 2, chain) };
         let (report, archive) = compact(&engine(), &mut session, &asked);
-        assert_eq!(report.status, expect, "{worthwhile}");
+        assert_eq!(report.status, expect, "{min_saving}");
         let is_made = expect == Status::Compacted;
         assert_eq!((spy.0.lock().unwrap().is_empty(), archive.is_empty()), (!is_made, !is_made));
         assert_eq!(report.saved_ratio > 0.0, is_made);

@@ -8,8 +8,8 @@ use epitome_session::{EditKind, Session, Trigger};
 use epitome_strategy::{EntryTokens, TokenCounter, Tokens};
 use serde::Serialize;
 
+use super::first_words::first_words;
 use super::parts::{PartKind, with_shares};
-use super::words::first_words;
 
 /// What a compaction would do that were made now.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -67,7 +67,7 @@ impl Fullness {
         Self { exact: fullness.exact && reported <= tokens, ..fullness }
     }
 
-    /// The same for a model that somebody names: a vocabulary is exact for the models that have it, and an estimate for
+    /// The same, for an explicitly named model: a vocabulary is exact for the models that have it, and an estimate for
     /// every other.
     #[must_use]
     pub fn for_model(self, model: Option<&str>) -> Self {

@@ -30,8 +30,8 @@
 //! | a session that is read again and again | [`ViewCounts`] | what is new |
 
 mod contents;
-mod counted;
 mod departures;
+mod first_words;
 mod fullness;
 mod parts;
 mod removed;
@@ -40,19 +40,19 @@ mod status;
 #[cfg(test)]
 mod tests;
 mod units;
+mod view_counts;
 mod warning;
-mod words;
 
 pub use contents::{Contents, MessageSize, RoleShare, ToolShare, counts, tool_definition_tokens};
-pub use counted::ViewCounts;
 pub use departures::{Departure, NextCompaction};
+pub use first_words::first_words;
 pub use fullness::Fullness;
 pub use parts::{Part, PartItem, PartKind, parts};
 pub use removed::{Removed, RemovedItem};
 pub use report::{ContextReport, ReportedUsage};
 pub use status::ContextStatus;
 pub use units::{RoundSize, UnitSize};
+pub use view_counts::ViewCounts;
 pub use warning::ContextWarning;
-pub use words::first_words;
 
 pub(crate) use fullness::newest_compaction;

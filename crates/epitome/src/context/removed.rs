@@ -9,7 +9,7 @@ use epitome_session::{AppliedEdit, Change, EditKind, EntryKey, Epoch, EpochOrigi
 use epitome_strategy::{TokenCounter, Tokens};
 use serde::Serialize;
 
-use super::words::first_words;
+use super::first_words::first_words;
 
 /// What has left a context.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]

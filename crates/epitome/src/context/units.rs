@@ -4,7 +4,7 @@ use epitome_session::{Session, UnitKind, units};
 use epitome_strategy::{EntryTokens, Tokens};
 use serde::Serialize;
 
-use super::words::first_words;
+use super::first_words::first_words;
 
 /// One unit of a view: a message, or a step with its calls and results.
 #[derive(Debug, Clone, PartialEq, Serialize)]

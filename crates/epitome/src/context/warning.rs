@@ -7,8 +7,8 @@ use epitome_session::{Content, Session};
 use epitome_strategy::{EntryTokens, TokenCounter, Tokens, View};
 use serde::Serialize;
 
+use super::first_words::line;
 use super::parts::with_view;
-use super::words::line;
 
 /// The share of the usable window from which on one message is large. Source: five of them fill it.
 const LARGE_SHARE: f64 = 0.2;

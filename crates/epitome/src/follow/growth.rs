@@ -46,7 +46,7 @@ impl Growth {
         let appended = bytes.strip_prefix(&*self.tail)?;
         let before = self.follower.position();
         self.follower.read_on(appended);
-        // What a rollout goes on from may have been named just now, or be there by now.
+        // What a rollout continues may have been named just now, or be there by now.
         if self.follower.misses_history() {
             return None;
         }

@@ -1,11 +1,11 @@
-//! The files that one goes on from: Codex's rollouts beside one, for forks, reverts and segments.
+//! The files that one continues: Codex's rollouts beside one, for forks, reverts and segments.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Error, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
-use epitome_formats::{FileName, LoadedFile, ReadError, ReadOptions, read_along};
+use epitome_formats::{FileName, LoadedFile, ReadError, ReadOptions, read_with_inherited};
 use epitome_shelf::read_plain;
 
 /// The folders of Codex's home that hold rollouts (0.171), by day or flat, and the older segments of one.
@@ -18,17 +18,17 @@ const FOLDERS: [&str; 3] = ["sessions", "archived_sessions", "rotated_rollout_se
 ///
 /// Those of [`read`](epitome_formats::read).
 pub fn read_session_file(file: &Path, bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadError> {
-    read_along(bytes, options, Some(&|name: &FileName<'_>| find_rollout(file, name)))
+    read_with_inherited(bytes, options, Some(&|name: &FileName<'_>| find_rollout(file, name)))
 }
 
-/// The content of a rollout that the session in `file` goes on from. Nothing outside of Codex's home is read, or outside of the
+/// The content of a rollout that the session in `file` continues. Nothing outside of Codex's home is read, or outside of the
 /// file's folder where the file is not in a home, whatever path is named.
 fn find_rollout(file: &Path, name: &FileName<'_>) -> io::Result<Vec<u8>> {
     let file = fs::canonicalize(file)?;
     let home = file.ancestors().find(|folder| is_rollout_folder(folder.file_name())).and_then(Path::parent);
     let folder = file.parent().unwrap_or(&file);
     if let Some(path) = name.path.and_then(|path| moved(Path::new(path), home, folder)) {
-        // A segment has the name of the file that goes on from it.
+        // A segment has the name of the file that continues it.
         match read_plain(&path) {
             Ok(bytes) if path != file => return Ok(bytes),
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),

@@ -39,7 +39,7 @@ pub struct FollowedSession {
     pub archive: Option<SessionArchive>,
     /// The model that the file names last.
     pub model: RecordedModel,
-    /// What the session goes on from in another file and is not there, and why: see [`LoadedFile::missing_history`].
+    /// What the session continues in another file and is not there, and why: see [`LoadedFile::missing_history`].
     pub missing: Option<String>,
     /// The reader of appended records; `None` until the file has grown once.
     growth: Option<Growth>,

@@ -11,7 +11,7 @@ use super::events::{Event, StartedCompaction, compaction_event};
 use super::{LiveError, LiveSession};
 
 /// The share of the view that a compaction by hand, or one that rounds or the model ask for, gets down to where the budget's
-/// target is not below it: who asks for one wants it also below the target.
+/// target is not below it: a compaction that was asked for is made even where the view is below the target.
 const ASKED_SHARE: f64 = 0.5;
 
 /// The least share of the view that a compaction by hand has to save; less is a rewording.
@@ -73,7 +73,7 @@ pub fn compaction_span(trigger: Trigger, tokens: u32) -> tracing::Span {
     )
 }
 
-/// Notes in its span what a compaction came to.
+/// Records the result of a compaction in its span.
 pub fn record_compaction(span: &tracing::Span, report: &Report) {
     span.record("epitome.tokens.after", i64::from(report.tokens_after));
     span.record("epitome.status", report.status.as_str());
@@ -118,17 +118,17 @@ impl LiveSession {
         let memories = self.memories_for(compaction.focus.as_deref()).await;
         let mut request = self.request(compaction);
         request.memories = memories;
-        request.observer = is_told.then(|| Arc::new(self.watchers.clone()) as Arc<dyn Observer>);
-        let refused = self.refusals.len();
+        request.observer = is_told.then(|| Arc::new(self.listeners.clone()) as Arc<dyn Observer>);
+        let refused = self.backoff.len();
         let drafted = self.drafting().draft(&self.session, &self.ledger, &mut self.archive, &request).await;
-        if self.refusals.len() > refused {
+        if self.backoff.len() > refused {
             tracing::warn!(
                 "a model gave no summary of the session: for a while others write it, and it is not asked again"
             );
         }
         match drafted {
             Ok(draft) => {
-                self.watchers.metrics.summary(&draft.report);
+                self.listeners.metrics.summary(&draft.report);
                 Ok(draft)
             }
             Err(error) => Err(self.record_failure(error.into(), compaction.trigger)),
@@ -141,7 +141,7 @@ impl LiveSession {
         if let Some(answering) = &self.conversation {
             engine.summarizer = answering.summarizer(&self.session);
         }
-        if let Some(own) = engine.summarizer.as_ref().and_then(|summarizer| summarizer.for_session(&self.refusals)) {
+        if let Some(own) = engine.summarizer.as_ref().and_then(|summarizer| summarizer.for_session(&self.backoff)) {
             engine.summarizer = Some(own);
         }
         engine
@@ -180,7 +180,7 @@ impl LiveSession {
 
     /// Announces that a compaction starts; dropping the returned value announces its end.
     pub(super) fn announce_start(&self, reason: Trigger) -> StartedCompaction {
-        self.watchers.start(reason, self.session.view().len() as u32)
+        self.listeners.start(reason, self.session.view().len() as u32)
     }
 
     /// Makes the compaction that was previewed: facts worth keeping are remembered first, then it is made and stored.
@@ -216,9 +216,9 @@ impl LiveSession {
         if changes && let Err(error) = self.store_epoch(before) {
             return Err(self.record_failure(error, trigger));
         }
-        self.watch.compacted(&report);
+        self.watch.record_compaction(&report);
         let epoch = changes.then(|| self.session.next_epoch().saturating_sub(1));
-        self.watchers.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
+        self.listeners.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
         self.tell_tokens();
         Ok(report)
     }
@@ -228,16 +228,16 @@ impl LiveSession {
         Some(self.session.summary_of(epoch?)?.message.id.to_string())
     }
 
-    /// Says that a compaction came to nothing. It is not tried again at once by itself.
+    /// Announces that a compaction failed. It is not retried at once.
     pub(super) fn record_failure(&mut self, error: LiveError, trigger: Trigger) -> LiveError {
         if matches!(error, LiveError::Engine(EngineError::Cancelled)) {
             // This says nothing about the session: the next request tries again.
-            self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: true });
+            self.listeners.tell(&Event::CompactionError { message: error.to_string(), retryable: true });
             return error;
         }
         let urgency = if trigger == Trigger::Hard { Urgency::Hard } else { Urgency::Soft };
         self.watch.record_failure(self.ledger.total(), urgency);
-        self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: error.is_retryable() });
+        self.listeners.tell(&Event::CompactionError { message: error.to_string(), retryable: error.is_retryable() });
         error
     }
 
@@ -249,7 +249,7 @@ impl LiveSession {
         let share = |share: f64| (f64::from(current) * share) as Tokens;
         // Who keeps or drops messages by hand wants that, and a compaction beside it only where one is due anyway.
         let is_by_hand = !compaction.keep.is_empty() || !compaction.drop.is_empty();
-        let (target, worthwhile) = match (compaction.target, compaction.trigger) {
+        let (target, min_saving) = match (compaction.target, compaction.trigger) {
             (Some(target), _) => (target, 0),
             (None, Trigger::Manual) if is_by_hand => (self.watch.target(&self.budget), share(LEAST_SAVED).max(1)),
             (None, Trigger::Manual) => {
@@ -257,15 +257,15 @@ impl LiveSession {
             }
             (None, Trigger::Rounds | Trigger::Marker) => (
                 self.watch.target(&self.budget).min(share(ASKED_SHARE)).max(1),
-                self.watch.worthwhile(&self.budget, current).min(share(LEAST_SAVED)).max(1),
+                self.watch.min_saving(&self.budget, current).min(share(LEAST_SAVED)).max(1),
             ),
-            (None, _) => (self.watch.target(&self.budget), self.watch.worthwhile(&self.budget, current)),
+            (None, _) => (self.watch.target(&self.budget), self.watch.min_saving(&self.budget, current)),
         };
         Request {
             limit: limit.max(compaction.target.unwrap_or(0).min(usable)),
             target: target.min(limit),
             window: Some(self.budget.window),
-            worthwhile,
+            min_saving,
             trigger: compaction.trigger,
             mode: self.mode,
             task: compaction.task,

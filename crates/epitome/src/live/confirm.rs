@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use epitome_engine::{Check, Draft};
 use epitome_strategy::async_trait;
 
-/// Somebody who is asked before a compaction is made.
+/// Confirms a compaction before it is made.
 #[async_trait]
 pub trait Confirm: Send + Sync + Debug {
     /// Decides whether this compaction is made. The draft shows every change; its summary is already written, and paid

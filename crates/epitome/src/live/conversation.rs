@@ -10,7 +10,7 @@ use epitome_strategy::{Summarizer, Tokens, async_trait};
 
 /// A question to the session's own model.
 #[derive(Debug, Clone, Copy)]
-pub struct Inquiry<'a> {
+pub struct ConversationQuestion<'a> {
     /// The model's last view of the session, or the one it would be sent now, in order.
     pub view: &'a [Entry],
     /// The tool definitions that are sent with it, as JSON.
@@ -21,7 +21,7 @@ pub struct Inquiry<'a> {
     pub max_tokens: Tokens,
 }
 
-/// Whoever sends the session's requests: asked to send one more, with the same system prompt, tools and messages byte for
+/// The sender of the session's requests: asked to send one more, with the same system prompt, tools and messages byte for
 /// byte, so that the provider reads them from its cache, and the instruction at its end. No tool may be called; an answer
 /// that calls one is not taken.
 #[async_trait]
@@ -29,12 +29,12 @@ pub trait Conversation: Send + Sync + Debug {
     /// The model's name, for reports and errors.
     fn model(&self) -> &str;
     /// Asks the model. Dropping the future ends the request.
-    async fn ask(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError>;
+    async fn ask(&self, question: ConversationQuestion<'_>) -> Result<ChatAnswer, ChatError>;
     /// Has the provider compact the conversation by its own means, with the instruction as what the summary has to hold, for
     /// `summarizer = "provider"`; the summary is the answer's text. Where it errs the model is [asked](Self::ask). It errs
     /// unless a host does better.
-    async fn compact(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
-        let _ = inquiry;
+    async fn compact(&self, question: ConversationQuestion<'_>) -> Result<ChatAnswer, ChatError> {
+        let _ = question;
         let message = "this conversation has no way to a compaction by its provider".to_owned();
         Err(ChatError::new(ChatErrorKind::Rejected, message))
     }
@@ -84,13 +84,13 @@ impl ChatModel for SessionModel {
     }
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
-        self.conversation.ask(self.inquiry(request)).await
+        self.conversation.ask(self.question(request)).await
     }
 }
 
 impl SessionModel {
-    fn inquiry<'a>(&'a self, request: &'a ChatRequest) -> Inquiry<'a> {
-        Inquiry {
+    fn question<'a>(&'a self, request: &'a ChatRequest) -> ConversationQuestion<'a> {
+        ConversationQuestion {
             view: &self.view,
             tools: self.tools.as_deref(),
             instruction: &request.user,
@@ -119,6 +119,6 @@ impl ChatModel for ProviderCompaction {
     }
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
-        self.0.conversation.compact(self.0.inquiry(request)).await
+        self.0.conversation.compact(self.0.question(request)).await
     }
 }

@@ -299,7 +299,7 @@ impl Metrics {
 
 /// Everybody who watches a session.
 #[derive(Clone, Default)]
-pub(super) struct Watchers {
+pub(super) struct Listeners {
     listeners: Vec<Listener>,
     pub(super) metrics: Arc<Metrics>,
     /// Whether the start of a compaction was announced, and its end was not yet.
@@ -308,7 +308,7 @@ pub(super) struct Watchers {
 
 /// A compaction whose start was announced. Its end is announced in any case: also where its future is dropped.
 #[derive(Debug)]
-pub(super) struct StartedCompaction(Watchers);
+pub(super) struct StartedCompaction(Listeners);
 
 impl StartedCompaction {
     /// Announces the compaction's end, and an error that was not announced yet.
@@ -322,17 +322,17 @@ impl StartedCompaction {
 
 impl Drop for StartedCompaction {
     fn drop(&mut self) {
-        self.0.close(|| ("the compaction was given up before its end".to_owned(), true));
+        self.0.close(|| ("the compaction was cancelled before its end".to_owned(), true));
     }
 }
 
-impl fmt::Debug for Watchers {
+impl fmt::Debug for Listeners {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Watchers").field("listeners", &self.listeners.len()).finish()
+        formatter.debug_struct("Listeners").field("listeners", &self.listeners.len()).finish()
     }
 }
 
-impl Watchers {
+impl Listeners {
     pub(super) fn add(&mut self, listener: Listener) {
         self.listeners.push(listener);
     }
@@ -375,7 +375,7 @@ impl Watchers {
 }
 
 /// The engine's progress as events.
-impl Observer for Watchers {
+impl Observer for Listeners {
     fn on(&self, progress: Progress<'_>) {
         let event = match progress {
             Progress::Strategy { .. } => return,

@@ -4,9 +4,9 @@ use epitome_config::Runtime;
 use epitome_engine::{Budget, Draft, Report};
 use epitome_session::{Entry, Epoch, Message, Session};
 use epitome_store::SessionArchive;
-use epitome_strategy::{Cancellation, Refusals, Tokens, Verdict};
+use epitome_strategy::{Cancellation, ModelBackoff, Tokens, Verdict};
 
-use super::events::Watchers;
+use super::events::Listeners;
 use super::{Listener, LiveError, LiveSession};
 
 impl LiveSession {
@@ -32,26 +32,26 @@ impl LiveSession {
             flushed: self.flushed,
             requests: self.requests,
             confirm: self.confirm.clone(),
-            watchers: Watchers::default(),
+            listeners: Listeners::default(),
             overflows: self.overflows,
             index: epitome_recall::Index::new(),
             window: self.window,
             cancellation: Cancellation::never(),
             conversation: self.conversation.clone(),
             ahead: None,
-            refusals: self.refusals.clone(),
+            backoff: self.backoff.clone(),
             host: self.host,
         }
     }
 
-    /// Goes on under other settings. What was undone, refused or failed stays so, a provider's refusals stay counted, and the
-    /// limit that it named stays in force where the window is the one for which it named it. Counts the view: linear.
-    pub fn resettle(&mut self, runtime: &Runtime) {
+    /// Continues under other settings. What was undone, refused or failed stays so, a provider's refusals stay counted, and the
+    /// limit that it reported stays valid for the same window. Counts the view: linear.
+    pub fn reconfigure(&mut self, runtime: &Runtime) {
         let engine = crate::engine_of(runtime);
         let before = self.ledger.total();
         self.ledger = engine.ledger(&self.session);
         self.engine = engine;
-        self.watch.resettle(runtime.triggers.clone(), before, self.ledger.total());
+        self.watch.reconfigure(runtime.triggers.clone(), before, self.ledger.total());
         let named =
             (self.budget.window < self.window && self.window == runtime.budget.window).then_some(self.budget.window);
         self.window = runtime.budget.window;
@@ -72,15 +72,15 @@ impl LiveSession {
         if let Some(preparation) = self.preparation() {
             preparation.discard();
         }
-        self.refusals.clear();
+        self.backoff.clear();
         self.tell_tokens();
     }
 
-    /// Goes on with another state of the session, as another process has stored it. Settings, listeners and memories stay, and
+    /// Continues with another state of the session, as another process has stored it. Settings, listeners and memories stay, and
     /// what the provider said of its limit. Counts the view: linear.
     pub fn replace(&mut self, session: Session, archive: SessionArchive) {
         let newest = crate::context::newest_compaction(&session);
-        let mut watch = self.watch.restart();
+        let mut watch = self.watch.for_new_session();
         session.log().iter().skip(newest).for_each(|message| watch.push(message));
         self.ledger = self.engine.ledger(&session);
         (self.session, self.archive, self.watch) = (session, archive, watch);
@@ -96,20 +96,20 @@ impl LiveSession {
 
     /// Forgets that the last compaction failed or was refused, and which models gave no summary: the next
     /// [`maintain`](Self::maintain) tries it again.
-    pub fn try_again(&mut self) {
-        self.watch.try_again();
-        self.refusals.clear();
+    pub fn forget_failure(&mut self) {
+        self.watch.forget_failure();
+        self.backoff.clear();
     }
 
-    /// From here on `refusals` remembers which models gave no summary of the session: for a host that has the same session
+    /// From here on `backoff` remembers which models gave no summary of the session: for a host that has the same session
     /// read again and again.
-    pub fn remember_refusals_in(&mut self, refusals: Refusals) {
-        self.refusals = refusals;
+    pub fn share_backoff(&mut self, backoff: ModelBackoff) {
+        self.backoff = backoff;
     }
 
     /// Nothing more is added to the session: a compaction reaches the target of its budget, and leaves no room beyond it.
-    pub fn end(&mut self) {
-        self.watch.end();
+    pub fn mark_ended(&mut self) {
+        self.watch.mark_ended();
     }
 
     /// The detected task type of the session. Linear in the view.
@@ -127,8 +127,8 @@ impl LiveSession {
     /// Sends events to `listener` alone from here on, in place of all earlier listeners; to no listener where there is
     /// none.
     pub fn listen(&mut self, listener: Option<Listener>) {
-        self.watchers.clear();
-        listener.into_iter().for_each(|listener| self.watchers.add(listener));
+        self.listeners.clear();
+        listener.into_iter().for_each(|listener| self.listeners.add(listener));
     }
 }
 
@@ -149,7 +149,7 @@ pub struct EpochViews {
 
 /// The view before and after a compaction, also of one that was undone; `None` for an unknown number. Earlier
 /// compactions that were undone since are left out of both views. Linear in the session.
-pub fn sides(session: &Session, epoch: u32) -> Option<EpochViews> {
+pub fn epoch_views(session: &Session, epoch: u32) -> Option<EpochViews> {
     let target = session.journal().get(epoch as usize)?;
     let mut then = Session::new();
     let mut log = session.log().iter();

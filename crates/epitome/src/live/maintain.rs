@@ -1,6 +1,6 @@
 //! Compactions by themselves: before each call of the model, when one is due.
 
-use epitome_config::Refusal;
+use epitome_config::OnRefusal;
 use epitome_engine::{Chain, Check, Report, Status, Urgency};
 use epitome_session::{Message, Session, Trigger};
 use epitome_strategy::Protection;
@@ -89,7 +89,7 @@ impl LiveSession {
             Err(_) if !is_due => Ok(MaintainOutcome::Nothing(check)),
             Err(error) => {
                 if error.is_retryable() {
-                    self.watch.try_again(); // the host decides when
+                    self.watch.forget_failure(); // the host decides when
                 }
                 Err(error)
             }
@@ -100,7 +100,7 @@ impl LiveSession {
     async fn handle_refusal(&mut self, trigger: Trigger, check: Check) -> Result<MaintainOutcome, LiveError> {
         let refused = LiveError::Refused { tokens: check.current_tokens, usable: check.usable_tokens };
         let follows = (check.urgency >= Urgency::Hard).then_some(self.settings.on_refusal);
-        if follows == Some(Refusal::DropOldest) {
+        if follows == Some(OnRefusal::DropOldest) {
             // The refused work continues in this way: it has not failed. With an empty chain the engine's floor drops
             // the oldest messages, and no summary is written.
             let compaction = Compaction { trigger, chain: Some(Chain::default()), ..Compaction::default() };
@@ -110,9 +110,9 @@ impl LiveSession {
         let refused = self.record_failure(refused, trigger);
         match follows {
             None => Ok(MaintainOutcome::Refused(check)),
-            Some(Refusal::NewSession) => Ok(MaintainOutcome::NewSession(Box::new(self.successor()))),
-            Some(Refusal::Error | Refusal::DropOldest) => {
-                self.watch.try_again(); // each call of the model is refused until somebody agrees
+            Some(OnRefusal::NewSession) => Ok(MaintainOutcome::NewSession(Box::new(self.successor()))),
+            Some(OnRefusal::Error | OnRefusal::DropOldest) => {
+                self.watch.forget_failure(); // each call of the model is refused until somebody agrees
                 Err(refused)
             }
         }

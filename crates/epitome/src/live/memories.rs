@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Engine, MemoryNote};
 use epitome_session::{Message, Session};
-use epitome_store::{Memory, MemoryStore, Scope, StoreError, bearing_on, extract};
+use epitome_store::{Memory, MemoryStore, Scope, StoreError, extract, relevant_memories};
 
 use super::LiveSession;
 
@@ -30,7 +30,7 @@ pub fn memories_of(session: &Session, from: usize, engine: &Engine) -> Vec<Memor
     memories
 }
 
-/// Returns at most `most` memories that bear on the current subject of a session, for a compaction: on the focus, the task
+/// Returns at most `most` memories that are relevant to the current subject of a session, for a compaction: to the focus, the task
 /// and the last typed messages. `unstored` are those that the compaction is about to store.
 pub async fn memories_for(
     store: Option<&dyn MemoryStore>,
@@ -41,7 +41,7 @@ pub async fn memories_for(
     most: usize,
 ) -> Result<Vec<MemoryNote>, StoreError> {
     let talk = subject(&session.standing_log(), focus);
-    let memories = bearing_on(store, scope, session.id.as_deref(), &talk, unstored, most).await?;
+    let memories = relevant_memories(store, scope, session.id.as_deref(), &talk, unstored, most).await?;
     Ok(memories.into_iter().map(|memory| MemoryNote { is_typed: memory.is_typed(), text: memory.text }).collect())
 }
 

@@ -21,27 +21,27 @@
 //! | a message arrives | [`push`](LiveSession::push) | the message |
 //! | is a compaction due? | [`check`](LiveSession::check) | constant |
 //! | before each call of the model | [`maintain`](LiveSession::maintain) | constant, or a compaction |
-//! | so that nobody waits for a model | [`prepare_in`](LiveSession::prepare_in), [`answer_with`](LiveSession::answer_with), once | |
+//! | so that no call waits for a model | [`prepare_in`](LiveSession::prepare_in), [`answer_with`](LiveSession::answer_with), once | |
 //! | by hand | [`compact`](LiveSession::compact); [`preview`](LiveSession::preview), edit, [`apply`](LiveSession::apply) | linear in the view |
-//! | the provider says "too long" | [`overflowed`](LiveSession::overflowed), then send again | a compaction |
+//! | the provider says "too long" | [`overflowed`](LiveSession::handle_overflow), then send again | a compaction |
 //! | the model asks for it | [`compact_as_asked`](LiveSession::compact_as_asked) | a compaction, or nothing |
 //! | it was a mistake | [`undo`](LiveSession::undo) | linear in the log |
 //! | a person types `/compact` | [`Command::parse`], [`run`](LiveSession::run) | that of the call |
 //! | something is needed again | [`search`](LiveSession::search), [`recall`](LiveSession::recall), [`history`](LiveSession::history) | what is new since the last search; the item |
 
-mod ahead;
-mod asked;
+mod background;
 mod command;
 mod compact;
 mod confirm;
+mod context_report;
 mod conversation;
 mod error;
 mod events;
 mod history;
 mod hosted;
-mod look;
 mod maintain;
 mod memories;
+mod model_request;
 mod overflow;
 mod preparation;
 mod search;
@@ -51,31 +51,31 @@ use std::path::Path;
 use std::sync::Arc;
 
 use epitome_config::{LiveSettings, Runtime};
-use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch, has_usage, learned_of};
+use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch, calibration_requests_of, has_usage};
 use epitome_formats::defined_tools;
 use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, Tokens};
+use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, ModelBackoff, Strategy, Tokens};
 
-pub use asked::{COMPACT_CONTEXT, ModelRequest, ModelRequestOutcome, Needed};
 pub use command::{Command, CommandError, CommandOutcome};
 pub use compact::{Compaction, compaction_span, record_compaction};
 pub use confirm::{Confirm, Confirmation};
-pub use conversation::{Conversation, Inquiry};
+pub use conversation::{Conversation, ConversationQuestion};
 pub use epitome_providers::chat::Overflow;
 pub use error::LiveError;
 pub use events::{ContextTokens, Counters, Event, Listener, Metrics, TurnUsage};
 pub use history::{HistoryEntry, history};
-pub use hosted::{EpochViews, sides};
+pub use hosted::{EpochViews, epoch_views};
 pub use maintain::MaintainOutcome;
 pub use memories::{memories_for, memories_of};
+pub use model_request::{COMPACT_CONTEXT, ModelRequest, ModelRequestOutcome, RequiredContent};
 pub use overflow::Retry;
 pub use preparation::{BackgroundExecutor, Preparation, PreparationState};
 pub use shared::SharedSession;
 
 use crate::context::Fullness;
 use conversation::ConversationModel;
-use events::Watchers;
+use events::Listeners;
 use preparation::BackgroundPreparation;
 
 /// A session that is going on, with its budget, its archive, and where it is kept.
@@ -104,7 +104,7 @@ pub struct LiveSession {
     /// Messages of the log that memories were taken from.
     flushed: usize,
     confirm: Option<Arc<dyn Confirm>>,
-    watchers: Watchers,
+    listeners: Listeners,
     /// The number of the provider's refusals since it last answered.
     overflows: u32,
     /// The search index: a search adds the messages since the last one.
@@ -118,7 +118,7 @@ pub struct LiveSession {
     /// Where compactions are prepared before they are due.
     ahead: Option<BackgroundPreparation>,
     /// The models that gave no summary of the session.
-    refusals: Refusals,
+    backoff: ModelBackoff,
     /// The changes that the host can make.
     host: HostChanges,
 }
@@ -157,14 +157,14 @@ impl LiveSession {
             file: None,
             memories: None,
             confirm: None,
-            watchers: Watchers::default(),
+            listeners: Listeners::default(),
             overflows: 0,
             index: epitome_recall::Index::new(),
             window: runtime.budget.window,
             cancellation: Cancellation::never(),
             conversation: None,
             ahead: None,
-            refusals: Refusals::default(),
+            backoff: ModelBackoff::default(),
             host: HostChanges::Any,
         };
         live.count_tools();
@@ -180,7 +180,7 @@ impl LiveSession {
             return;
         };
         if !newest.undone {
-            newest.tokens_after.into_iter().for_each(|after| self.watch.resumed(newest.trigger, after));
+            newest.tokens_after.into_iter().for_each(|after| self.watch.record_resumed(newest.trigger, after));
             return;
         }
         let since = (newest.log_length..self.session.log().len() as u32).map(EntryKey::Log);
@@ -276,7 +276,7 @@ impl LiveSession {
         true
     }
 
-    /// Compactions that begin from here on are given up when this is requested: they return an error, and the session
+    /// Compactions that begin from here on are cancelled when this is requested: they return an error, and the session
     /// is as it was. For a host that has stopped waiting for them; a host that wants more of the session then sets
     /// another one.
     pub fn cancel_by(&mut self, cancellation: Cancellation) {
@@ -285,17 +285,17 @@ impl LiveSession {
 
     /// Adds a listener for events from here on.
     pub fn subscribe(&mut self, listener: Listener) {
-        self.watchers.add(listener);
+        self.listeners.add(listener);
     }
 
     /// Counts into `metrics` from here on; several sessions may share one.
     pub fn count_into(&mut self, metrics: Arc<Metrics>) {
-        self.watchers.metrics = metrics;
+        self.listeners.metrics = metrics;
     }
 
     /// Counters since the start, for a metrics endpoint.
     pub fn metrics(&self) -> &Arc<Metrics> {
-        &self.watchers.metrics
+        &self.listeners.metrics
     }
 
     /// The session: its view is what to send to the model.
@@ -365,7 +365,7 @@ impl LiveSession {
         let Some(message) = self.session.log().last().map(Arc::clone) else { return Ok(key) };
         self.watch.push(&message);
         self.learn(&message);
-        self.watchers.metrics.message();
+        self.listeners.metrics.message();
         if message.role == Role::Assistant {
             self.overflows = 0; // the provider took the session
         }
@@ -383,7 +383,7 @@ impl LiveSession {
             return;
         }
         self.requests += 1;
-        if learned_of(self.requests) != learned_of(self.requests - 1) {
+        if calibration_requests_of(self.requests) != calibration_requests_of(self.requests - 1) {
             self.ledger = self.engine.ledger(&self.session);
             self.count_tools();
         }
@@ -401,7 +401,7 @@ impl LiveSession {
         let cut = self.engine.cut_arrivals(&mut self.session, &mut self.ledger, &mut self.archive, most)?;
         let Some(cut) = cut else { return Ok(()) };
         self.store_epoch(before)?;
-        self.watchers.tell(&Event::ArrivalCut {
+        self.listeners.tell(&Event::ArrivalCut {
             epoch: cut.epoch,
             tokens_before: cut.tokens_before,
             tokens_after: cut.tokens_after,
@@ -431,7 +431,7 @@ impl LiveSession {
             self.engine.clear(&mut self.session, &mut self.ledger, &mut self.archive, &*strategy, least).await?;
         let Some(cleared) = cleared else { return Ok(false) };
         self.store_epoch(before)?;
-        self.watchers.tell(&Event::ResultsCleared {
+        self.listeners.tell(&Event::ResultsCleared {
             epoch: cleared.epoch,
             tokens_before: cleared.tokens_before,
             tokens_after: cleared.tokens_after,
@@ -475,8 +475,8 @@ impl LiveSession {
     }
 
     fn tell_tokens(&self) {
-        if self.watchers.has_watchers() {
-            self.watchers.tell(&Event::TokenUpdate { context: self.context(), usage: self.turn_usage() });
+        if self.listeners.has_watchers() {
+            self.listeners.tell(&Event::TokenUpdate { context: self.context(), usage: self.turn_usage() });
         }
     }
 
@@ -493,7 +493,7 @@ impl LiveSession {
         self.ledger.resync(&self.session);
         // An undone compaction is not made again at once, unless it is necessary.
         self.watch.record_failure(self.ledger.total(), Urgency::Soft);
-        self.watchers.tell(&Event::Undone { epoch, tokens: self.ledger.total() });
+        self.listeners.tell(&Event::Undone { epoch, tokens: self.ledger.total() });
         self.tell_tokens();
         Ok(())
     }

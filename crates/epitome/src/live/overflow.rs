@@ -34,8 +34,8 @@ impl LiveSession {
     /// # Errors
     ///
     /// After three refusals in a row, or where nothing more may leave: the session cannot be sent to this model.
-    pub async fn overflowed(&mut self, overflow: Overflow) -> Result<Retry, LiveError> {
-        self.watchers.metrics.overflow();
+    pub async fn handle_overflow(&mut self, overflow: Overflow) -> Result<Retry, LiveError> {
+        self.listeners.metrics.overflow();
         let tokens = self.ledger.total();
         if self.overflows >= MOST_ATTEMPTS {
             let error = LiveError::StillTooLong { attempts: self.overflows + 1, tokens };

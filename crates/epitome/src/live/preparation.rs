@@ -36,7 +36,7 @@ enum State {
     UnderWay { tokens: Tokens, number: u64 },
     /// One is ready, with what it archived.
     Ready { tokens: Tokens, draft: Box<Draft>, archive: Box<SessionArchive> },
-    /// None could be made of a session of so many tokens: it is not tried again until there are more.
+    /// None could be made of a session of this many tokens: it is not tried again until there are more.
     Failed { tokens: Tokens },
 }
 
@@ -49,7 +49,7 @@ pub enum PreparationState {
     UnderWay,
     /// One is ready to be made.
     Ready,
-    /// The last one came to nothing.
+    /// The last one failed.
     Failed,
 }
 
@@ -65,7 +65,7 @@ impl Preparation {
     }
 
     /// Waits until none is under way.
-    pub async fn settled(&self) {
+    pub async fn wait_until_done(&self) {
         poll_fn(|context| {
             let mut shared = lock(&self.0);
             if matches!(shared.state, State::UnderWay { .. }) {
@@ -87,7 +87,7 @@ impl Preparation {
         shared.waiting.drain(..).for_each(Waker::wake);
     }
 
-    /// Begins one for a session of so many tokens, unless there is one already; its number.
+    /// Begins one for a session of `tokens` tokens and returns its number; `None` if there is one already.
     pub(super) fn begin(&self, tokens: Tokens, patience: Tokens) -> Option<u64> {
         let mut shared = lock(&self.0);
         match shared.state {
@@ -136,7 +136,7 @@ impl Preparation {
 /// Numbers of preparations, each once in a process.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
-/// Ends a preparation also where working it out panics or is given up.
+/// Ends a preparation also where working it out panics or is cancelled.
 pub(super) struct PreparationGuard {
     pub(super) preparation: Preparation,
     pub(super) number: u64,

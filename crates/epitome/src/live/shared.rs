@@ -69,7 +69,7 @@ impl SharedSession {
         Ok(Self::new(live, store, tenant, id, version, created_at))
     }
 
-    /// Opens a session of the store in place of the one that `live` has, whose engine and settings it goes on with. Linear in
+    /// Opens a session of the store in place of the one that `live` has, whose engine and settings it continues with. Linear in
     /// the session.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl SharedSession {
     ///
     /// # Errors
     ///
-    /// Those of `work`, which is then not stored; [`StoreError::Conflict`] where somebody else has changed the session since it
+    /// Those of `work`, which is then not stored; [`StoreError::Conflict`] where another process has changed the session since it
     /// was read here; [`StoreError::NotFound`] where it was deleted. The next call works on it as the store has it.
     pub async fn change<T, E: From<LiveError>>(
         &mut self,
@@ -190,7 +190,7 @@ impl SharedSession {
         Ok(())
     }
 
-    /// Stores the session that goes on in place of this one ([`MaintainOutcome::NewSession`](super::MaintainOutcome::NewSession)),
+    /// Stores the session that continues this one ([`MaintainOutcome::NewSession`](super::MaintainOutcome::NewSession)),
     /// under the id that the service gives it; where it is there already, it is opened. `live` is empty, with the engine and
     /// the settings to go on with.
     ///
@@ -199,7 +199,7 @@ impl SharedSession {
     /// The store failed: the next [`maintain`](LiveSession::maintain) of this session gives a new session again.
     pub async fn begin_successor(&mut self, live: LiveSession, session: Session) -> Result<Self, LiveError> {
         let begun = self.successor(live, session).await;
-        begun.inspect_err(|_| self.live.try_again())
+        begun.inspect_err(|_| self.live.forget_failure())
     }
 
     async fn successor(&self, mut live: LiveSession, session: Session) -> Result<Self, LiveError> {

@@ -2,7 +2,7 @@
 
 use epitome::Status;
 use epitome::engine::block_on;
-use epitome::live::{Compaction, LiveSession, ModelRequest, ModelRequestOutcome, Needed};
+use epitome::live::{Compaction, LiveSession, ModelRequest, ModelRequestOutcome, RequiredContent};
 use epitome::session::{MessageRange, Trigger};
 
 use super::support::{SMALL, compact, live, model, runtime, talk, user, words};
@@ -62,21 +62,25 @@ fn a_drop_alone_is_all_that_is_done_where_the_target_is_met() {
 
 #[test]
 fn a_model_s_wish_is_weighed() {
-    let asked = |keep: Vec<Needed>| ModelRequest {
+    let asked = |keep: Vec<RequiredContent>| ModelRequest {
         reason: "the tests pass".to_owned(),
         next_step: "the docs".to_owned(),
         keep,
         has_open_calls: false,
     };
-    let told =
-        |live: &mut LiveSession, keep: Vec<Needed>| block_on(live.compact_as_asked(&asked(keep))).unwrap().to_string();
+    let told = |live: &mut LiveSession, keep: Vec<RequiredContent>| {
+        block_on(live.compact_as_asked(&asked(keep))).unwrap().to_string()
+    };
     let mut live = live(&format!("{SMALL}[live]\nasked_share = 0.5\nasked_calls = 3\n"));
     talk(&mut live, 700);
     let low = told(&mut live, Vec::new());
     assert!(low.starts_with("Not yet: the context is 3") && low.contains("from 50 % on"), "{low}");
     talk(&mut live, 1_300);
     let text = words(5);
-    let done = told(&mut live, vec![Needed::Text(text[..60].to_owned()), Needed::Messages("#3".parse().unwrap())]);
+    let done = told(
+        &mut live,
+        vec![RequiredContent::Text(text[..60].to_owned()), RequiredContent::Messages("#3".parse().unwrap())],
+    );
     assert!(done.starts_with("Compacted: ") && done.contains("Kept whole: #3, #5."), "{done}");
     assert!(is_whole(&live, 3) && is_whole(&live, 5));
     assert_eq!(live.kept_messages(), [0_u32; 0], "for this compaction");

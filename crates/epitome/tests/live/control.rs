@@ -117,5 +117,5 @@ fn work_on_a_session_can_move_between_threads() {
     is_send(&live);
     is_send(&live.maintain());
     is_send(&live.compact(&Compaction::default()));
-    is_send(&live.overflowed(epitome::live::Overflow::default()));
+    is_send(&live.handle_overflow(epitome::live::Overflow::default()));
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use epitome::engine::block_on;
-use epitome::live::{LiveSession, sides};
+use epitome::live::{LiveSession, epoch_views};
 use epitome::session::{Entry, Session};
 
 use super::support::{SMALL, compact, live, runtime, shown, talk, user};
@@ -24,17 +24,17 @@ fn the_views_on_both_sides_of_each_compaction() {
     }
     let check = |session: &Session| {
         for (epoch, (before, after)) in (0..).zip(&views) {
-            let sides = sides(session, epoch).unwrap();
+            let sides = epoch_views(session, epoch).unwrap();
             assert_eq!((&texts(&sides.before), &texts(&sides.after)), (before, after), "{epoch}");
         }
-        assert!(sides(session, 4).is_none());
+        assert!(epoch_views(session, 4).is_none());
     };
     check(live.session());
     // Also of those that were undone, and when more was said.
     live.undo(3).unwrap();
     live.undo(2).unwrap();
     live.push(user("Go on.")).unwrap();
-    let of = |epoch: u32| sides(live.session(), epoch).map(|sides| (texts(&sides.before), texts(&sides.after)));
+    let of = |epoch: u32| epoch_views(live.session(), epoch).map(|sides| (texts(&sides.before), texts(&sides.after)));
     assert_eq!(of(2).as_ref(), Some(&views[2]));
     let (before, _) = of(3).unwrap();
     assert!(before.len() > views[3].0.len(), "without the compaction before it, which is undone");

@@ -1,7 +1,7 @@
 //! Sessions that are going on, case by case.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod ahead;
+mod background;
 mod by_hand;
 mod commands;
 mod control;

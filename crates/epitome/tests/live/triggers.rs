@@ -15,7 +15,7 @@ fn maintained(live: &mut LiveSession) -> String {
         Ok(MaintainOutcome::Nothing(_)) => "nothing".to_owned(),
         Ok(MaintainOutcome::Compacted(report)) => format!("{:?} by {:?}", report.status, report.trigger),
         Ok(MaintainOutcome::Preparing(_)) => "preparing".to_owned(),
-        Ok(MaintainOutcome::NotWorthwhile(_, report)) => format!("not worthwhile: {:?}", report.status),
+        Ok(MaintainOutcome::NotWorthwhile(_, report)) => format!("not min_saving: {:?}", report.status),
         Ok(MaintainOutcome::Refused(_)) => "refused".to_owned(),
         Ok(MaintainOutcome::NewSession(_)) => "new session".to_owned(),
         Err(error) => format!("error: {error}"),
@@ -73,7 +73,7 @@ fn what_saves_too_little_is_said_once_and_no_model_is_paid() {
         did.push(maintained(&mut live));
     }
     let count = |what: &str| did.iter().filter(|did| did.starts_with(what)).count();
-    assert_eq!(count("not worthwhile"), 1, "{did:?}");
+    assert_eq!(count("not min_saving"), 1, "{did:?}");
     assert!((1..=2).contains(&count("Compacted")), "{did:?}");
     assert_eq!(
         scripted.asked.load(std::sync::atomic::Ordering::Relaxed),
@@ -207,7 +207,7 @@ fn the_provider_has_the_last_word() {
         let mut live = live(SMALL);
         talk(&mut live, 1_500);
         let before = live.tokens();
-        let retry = block_on(live.overflowed(overflow)).unwrap();
+        let retry = block_on(live.handle_overflow(overflow)).unwrap();
         assert_eq!((retry.report.status, retry.report.trigger), (Status::Compacted, Trigger::Overflow));
         assert!(live.tokens() <= most && live.tokens() <= retry.limit, "{} of {before}", live.tokens());
         assert_eq!(retry.attempts_left, 2);
@@ -223,18 +223,18 @@ fn the_provider_has_the_last_word() {
     let mut tokens = live.tokens();
     for left in [1, 0] {
         talk(&mut live, 0);
-        let retry = block_on(live.overflowed(Overflow::default())).unwrap();
+        let retry = block_on(live.handle_overflow(Overflow::default())).unwrap();
         assert!(live.tokens() < tokens * 95 / 100, "at least a twentieth less");
         assert_eq!(retry.attempts_left, left);
         tokens = live.tokens();
     }
-    let error = block_on(live.overflowed(Overflow::default())).unwrap_err();
+    let error = block_on(live.handle_overflow(Overflow::default())).unwrap_err();
     assert!(matches!(error, LiveError::StillTooLong { attempts: 4, .. }), "{error}");
     // An answer ends it.
     live.push(model("now it fits")).unwrap();
     live.push(user(&words(1))).unwrap();
     talk(&mut live, 700);
-    assert_eq!(block_on(live.overflowed(Overflow::default())).unwrap().attempts_left, 2);
+    assert_eq!(block_on(live.handle_overflow(Overflow::default())).unwrap().attempts_left, 2);
 }
 
 #[test]
@@ -322,12 +322,12 @@ fn an_overflow_without_figures_leaves_the_budget_and_counts_refusals_only() {
     let (budget, before) = (live.budget().clone(), live.tokens());
     *summarizer.fails.lock().unwrap() = Some(SummarizeError::new("busy", true));
     for _ in 0..5 {
-        let error = block_on(live.overflowed(Overflow { limit: Some(3_000), actual: None })).unwrap_err();
+        let error = block_on(live.handle_overflow(Overflow { limit: Some(3_000), actual: None })).unwrap_err();
         assert!(error.is_retryable(), "the summarizer failed, not the provider: {error}");
         assert_eq!(*live.budget(), budget);
     }
     *summarizer.fails.lock().unwrap() = None;
-    let retry = block_on(live.overflowed(Overflow::default())).unwrap();
+    let retry = block_on(live.handle_overflow(Overflow::default())).unwrap();
     assert_eq!((live.budget(), retry.attempts_left), (&budget, 2));
     let share = f64::from(live.tokens()) / f64::from(before);
     assert!((0.5..=0.7).contains(&share), "{share}");

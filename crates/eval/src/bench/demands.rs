@@ -7,7 +7,7 @@ use epitome::session::{Content, Entry, Language, Message, Origin, Role, Session,
 use serde::Deserialize;
 
 use super::figures::{BenchFigure, Figures};
-use super::jobs::{Job, with_jobs};
+use super::jobs::{BackgroundJob, with_jobs};
 use crate::EvalError;
 use crate::cases::case::Case;
 use crate::cases::cut::part_of;
@@ -26,7 +26,7 @@ struct Texts {
     framings: Vec<Framing>,
     claim: String,
     attacks: Vec<String>,
-    jobs: Vec<Job>,
+    jobs: Vec<BackgroundJob>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -109,7 +109,7 @@ pub(super) fn trials(probed: &ProbedCase, number: usize) -> Result<Vec<Trial>, E
         found.push(Trial { case: with_texts(&probed.case, &texts)?, demands, claims });
     }
     if !results.is_empty() {
-        let jobs: Vec<(usize, &Job)> = typed.into_iter().zip(&TEXTS.jobs).collect();
+        let jobs: Vec<(usize, &BackgroundJob)> = typed.into_iter().zip(&TEXTS.jobs).collect();
         let demands = TEXTS.jobs.iter().map(|job| (job.id.as_str(), vec![BenchFigure::Running])).collect();
         found.push(Trial { case: with_jobs(&probed.case, &jobs)?, demands, claims: Vec::new() });
     }

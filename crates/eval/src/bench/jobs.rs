@@ -1,4 +1,4 @@
-//! Work that goes on in the background, put into a session.
+//! Background work, put into a session.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use crate::EvalError;
 use crate::cases::case::Case;
 use crate::cases::cut::part_of;
 
-/// A call that starts something which goes on.
+/// A call that starts background work.
 #[derive(Debug, Deserialize)]
-pub(super) struct Job {
+pub(super) struct BackgroundJob {
     /// By what it is read or stopped; stands in the answer alone, or in the arguments too.
     pub(super) id: String,
     tool: String,
@@ -19,7 +19,7 @@ pub(super) struct Job {
     answer: String,
 }
 
-impl Job {
+impl BackgroundJob {
     /// Returns the call and its answer.
     fn messages(&self) -> [Message; 2] {
         let id: Arc<str> = format!("job-{}", self.id).into();
@@ -33,7 +33,7 @@ impl Job {
 }
 
 /// Returns the case with each job behind the message at its place. Linear in the session.
-pub(super) fn with_jobs(case: &Case, jobs: &[(usize, &Job)]) -> Result<Case, EvalError> {
+pub(super) fn with_jobs(case: &Case, jobs: &[(usize, &BackgroundJob)]) -> Result<Case, EvalError> {
     let mut messages: Vec<Arc<Message>> = Vec::new();
     for (at, entry) in case.prefix.view().iter().enumerate() {
         messages.push(Arc::clone(&entry.message));

@@ -1,9 +1,9 @@
 //! The evidence by one command: everything that is measured of a method on a folder of probed sessions, with those that are
 //! held out apart. `docs/evaluation.md` defines each figure.
 
+mod continued;
 mod demands;
 mod figures;
-mod going_on;
 mod jobs;
 mod recorded;
 mod tables;
@@ -20,7 +20,7 @@ pub use crate::tables::terms::BenchSheet;
 pub use figures::{BenchFigure, Figures};
 pub use tables::{bench_report, bench_sheets};
 
-use going_on::go_on;
+use continued::continue_session;
 
 use crate::EvalError;
 use crate::cases::budget::BudgetSpec;
@@ -194,7 +194,7 @@ impl BenchSession {
         let mut parts = Vec::new();
         for budget in BUDGETS {
             let mut figures = Figures::default();
-            go_on(&self.probed, method, self.probed.budget(budget), price, &mut figures)?;
+            continue_session(&self.probed, method, self.probed.budget(budget), price, &mut figures)?;
             parts.push(part(budget, figures));
         }
         for budget in OF_DEMANDS {

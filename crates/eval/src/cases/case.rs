@@ -71,12 +71,12 @@ pub struct Case {
     pub future_calls: u32,
     pub(crate) tokens: Vec<u32>,
     pub(crate) system: String,
-    pub(crate) truth: Truth,
+    pub(crate) continuation: Continuation,
 }
 
 /// What the future shows to be worth keeping.
 #[derive(Debug)]
-pub(crate) struct Truth {
+pub(crate) struct Continuation {
     pub(crate) needed: NeededAtoms,
     pub(crate) quotes: Patterns,
     pub(crate) files: Patterns,
@@ -102,7 +102,7 @@ impl Case {
         let before = prefix.view();
         let tokens: Vec<u32> = before.iter().map(|entry| tokens_of(&entry.message)).collect();
         let system = system(shown_messages(before));
-        let truth = Truth::find(before, &system, future)?;
+        let continuation = Continuation::find(before, &system, future)?;
         let of_system = before.iter().zip(&tokens).filter(|(entry, _)| is_system(entry)).map(|(_, tokens)| tokens);
         let prefix_tokens = tokens.iter().sum();
         let detector = Engine::new(Arc::new(COUNTER), Arc::new(SignalDetector));
@@ -118,14 +118,14 @@ impl Case {
             future_calls: future.iter().map(|message| calls(message) as u32).sum(),
             tokens,
             system,
-            truth,
+            continuation,
             prefix,
         })
     }
 
     /// Returns the strings that later calls needed.
     pub fn needed(&self) -> &[NeededAtom] {
-        &self.truth.needed.atoms
+        &self.continuation.needed.atoms
     }
 
     /// Returns the tokens of a budget: a share of the prefix, or absolute, never less than the floor.
@@ -138,7 +138,7 @@ pub(crate) fn is_system(entry: &Entry) -> bool {
     entry.message.is_system_prompt()
 }
 
-impl Truth {
+impl Continuation {
     fn find(before: &[Entry], system: &str, future: &[&Message]) -> Result<Self, EvalError> {
         let prefix = conversation(shown_messages(before));
         let mut lines = Vec::new();

@@ -60,7 +60,7 @@ impl LeftOutReason {
 }
 
 /// Why something is left out, and what was found.
-pub(crate) type Refusal = (LeftOutReason, String);
+pub(crate) type Exclusion = (LeftOutReason, String);
 
 /// A file or a session of which nothing was measured; with a cut or a budget, that part of a measured session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -87,11 +87,11 @@ impl LeftOut {
         Self { reason, file: file.to_owned(), session: None, cut_permille: None, budget: None, detail }
     }
 
-    pub(crate) fn session(id: &CaseId, (reason, detail): Refusal) -> Self {
+    pub(crate) fn session(id: &CaseId, (reason, detail): Exclusion) -> Self {
         Self { session: Some(id.session.clone()), ..Self::file(&id.file, reason, detail) }
     }
 
-    pub(crate) fn cut(id: &CaseId, refusal: Refusal) -> Self {
+    pub(crate) fn cut(id: &CaseId, refusal: Exclusion) -> Self {
         Self { cut_permille: Some(id.cut_permille), ..Self::session(id, refusal) }
     }
 

@@ -3,7 +3,7 @@
 use epitome::strategy::TaskKind;
 
 use crate::cases::case::{Case, CaseId};
-use crate::cases::left_out::{LeftOutReason, Refusal};
+use crate::cases::left_out::{Exclusion, LeftOutReason};
 
 /// The filter for cases. The default takes long sessions with something to measure, as the tables of
 /// `docs/evaluation.md` do.
@@ -34,7 +34,7 @@ impl Filter {
     pub const NONE: Self = Self { min_tokens: 0, min_calls: 0, min_needed: 0, task: None, format: None, only: None };
 
     /// Returns why a session of that format and name is left out, and what it is; `None` where it is taken.
-    pub(crate) fn refuses_session(&self, format: &str, id: &CaseId) -> Option<Refusal> {
+    pub(crate) fn refuses_session(&self, format: &str, id: &CaseId) -> Option<Exclusion> {
         if self.format.as_deref().is_some_and(|wanted| wanted != format) {
             return Some((LeftOutReason::OtherFormat, format.to_owned()));
         }
@@ -46,13 +46,13 @@ impl Filter {
     }
 
     /// The same for the kind of task of a case.
-    pub(crate) fn refuses_task(&self, case: &Case) -> Option<Refusal> {
+    pub(crate) fn refuses_task(&self, case: &Case) -> Option<Exclusion> {
         let is_other = self.task.is_some_and(|wanted| case.task != wanted);
         is_other.then(|| (LeftOutReason::OtherTask, case.task.as_str().to_owned()))
     }
 
     /// The same for the size of a case and its kind of task.
-    pub(crate) fn refuses(&self, case: &Case) -> Option<Refusal> {
+    pub(crate) fn refuses(&self, case: &Case) -> Option<Exclusion> {
         let sizes = [
             (LeftOutReason::FewTokens, case.session_tokens, self.min_tokens, "tokens"),
             (LeftOutReason::FewCalls, case.future_calls, self.min_calls, "calls"),

@@ -69,7 +69,7 @@ impl Case {
     /// Measures a result, a view in order, and returns its figures. Linear in it.
     pub fn score(&self, result: &[Entry], budget: u32) -> Scores {
         let text = conversation(shown_messages(result));
-        let (present, bound) = self.truth.needed.survive(&text);
+        let (present, bound) = self.continuation.needed.survive(&text);
         let tokens = result.iter().map(|entry| tokens_of(&entry.message)).sum();
         let before = self.prefix.view();
         let unchanged = before.iter().zip(result).take_while(|(old, new)| reads_the_same(old, new)).count();
@@ -77,9 +77,9 @@ impl Case {
         Scores {
             frr: KeptCount::count(&present),
             bound_frr: KeptCount::count(&bound),
-            quotes: KeptCount::count(&self.truth.quotes.present(&text)),
-            files: KeptCount::count(&self.truth.files.present(&text)),
-            rules: KeptCount::count(&self.truth.instructions.present(&text)),
+            quotes: KeptCount::count(&self.continuation.quotes.present(&text)),
+            files: KeptCount::count(&self.continuation.files.present(&text)),
+            rules: KeptCount::count(&self.continuation.instructions.present(&text)),
             probes: ProbeScores::default(),
             fill: if self.prefix_tokens > budget {
                 KeptCount { kept: tokens, of: budget }

@@ -36,9 +36,9 @@ pub(crate) struct AgentCompaction {
 enum Kept {
     /// Nothing.
     Nothing,
-    /// The newest messages of so many tokens.
+    /// The newest messages up to this many tokens.
     Newest(u32),
-    /// The newest messages that a person typed, of so many tokens.
+    /// The newest messages that a person typed, up to this many tokens.
     Typed(u32),
 }
 
@@ -61,13 +61,13 @@ impl AgentCompaction {
         })
     }
 
-    /// Returns the tokens from which on it compacts in a window of so many. Constant time.
+    /// Returns the tokens from which on it compacts in a window of `window` tokens. Constant time.
     pub(crate) fn threshold(&self, window: u32) -> u64 {
         let (share, below) = self.full;
         u64::from(((f64::from(window) * share) as u32).saturating_sub(scaled(below, window)))
     }
 
-    /// Returns the compaction of a view in a window of so many tokens, as the epoch `number`; `None` where nothing would
+    /// Returns the compaction of a view in a window of `window` tokens, as the epoch `number`; `None` where nothing would
     /// leave. Linear in the view.
     pub(crate) fn epoch(&self, view: &[Entry], window: u32, number: u32) -> Option<Epoch> {
         let stays = |entry: &Entry| entry.message.is_system_prompt();
@@ -101,7 +101,7 @@ fn scaled(tokens: u32, window: u32) -> u32 {
     (u64::from(tokens) * u64::from(window.min(USUAL_WINDOW)) / u64::from(USUAL_WINDOW)) as u32
 }
 
-/// Returns where the newest messages of at most so many tokens begin: no result of a tool is the first.
+/// Returns where the newest messages that fit in `most` tokens begin: no result of a tool is the first.
 fn start_of_newest(view: &[Entry], most: u64) -> usize {
     let mut room = most;
     let mut start = view.len();

@@ -312,7 +312,7 @@ impl Replay<'_, '_> {
         let request = Request {
             target: engine.watch.target(&engine.budget).min(limit),
             limit,
-            worthwhile: engine.watch.worthwhile(&engine.budget, total),
+            min_saving: engine.watch.min_saving(&engine.budget, total),
             window: Some(engine.budget.window),
             trigger,
             mode: engine.runs.mode,
@@ -325,7 +325,7 @@ impl Replay<'_, '_> {
             engine.runs.engine.compact(&mut self.session, &mut engine.ledger, &mut engine.archive, &request);
         let report = block_on(compacting).map_err(|error| EvalError::Method(error.to_string()))?;
         let micros = started.elapsed().as_micros() as u64;
-        engine.watch.compacted(&report);
+        engine.watch.record_compaction(&report);
         let tokens_before = self.prompt.total();
         let mut cache_loss_tokens = 0;
         if report.status.is_compaction() {

@@ -11,7 +11,7 @@ use crate::cases::left_out::{LeftOut, LeftOutReason};
 use crate::cases::probes::ProbedCase;
 use crate::cases::recorded::{self, RecordedCase};
 use crate::figures::row::Row;
-use crate::run::job::Job;
+use crate::run::context::RunContext;
 use crate::run::measure::Measure;
 use crate::run::outcome::Run;
 use crate::run::plan::Subject;
@@ -19,7 +19,7 @@ use crate::run::plan::Subject;
 /// Which sessions are worked on.
 type CaseSelector<'a> = &'a (dyn Fn(&CaseId) -> bool + Sync);
 
-impl Job<'_> {
+impl RunContext<'_> {
     /// The cases of one file, none where it is not one of sessions; without `measure` one empty row for each.
     pub(crate) fn of_file(&self, file: &File, wanted: CaseSelector<'_>, measure: bool) -> Result<Run, EvalError> {
         if self.plan.subject == Subject::Probes {

@@ -10,7 +10,7 @@ use crate::cases::cut::tokens_of;
 use crate::cases::probes::{ProbeScores, ProbedCase, message_of, recall};
 use crate::figures::row::Row;
 use crate::figures::score::Scores;
-use crate::run::job::Job;
+use crate::run::context::RunContext;
 use crate::run::method::{Method, MethodOutcome};
 
 /// The name of the agent's own view, among the methods.
@@ -22,7 +22,7 @@ pub const HANDOFF: &str = "hand-off";
 
 /// A case that is being measured.
 pub(crate) struct Measure<'a> {
-    pub(crate) job: &'a Job<'a>,
+    pub(crate) job: &'a RunContext<'a>,
     pub(crate) case: &'a Case,
 }
 

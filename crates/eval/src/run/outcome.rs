@@ -12,7 +12,7 @@ use crate::cases::left_out::{LeftOut, LeftOutReason};
 use crate::cases::probes::folders;
 use crate::figures::random::hash;
 use crate::figures::row::Row;
-use crate::run::job::Job;
+use crate::run::context::RunContext;
 use crate::run::plan::{Plan, Progress, Subject};
 
 /// The result of a run.
@@ -68,7 +68,7 @@ impl Plan {
         let files = if self.subject == Subject::Probes { folders(&self.paths)? } else { files(&self.paths)? };
         let mut run = Run::default();
         let chosen = self.sample_sessions(&files, &mut run.left_out)?;
-        let job = Job::new(self, files.len(), progress);
+        let job = RunContext::new(self, files.len(), progress);
         let wanted = |id: &CaseId| chosen.as_ref().is_none_or(|chosen| chosen.contains(&session_key(id)));
         let of_files: Vec<Result<Run, EvalError>> = files
             .par_iter()
@@ -92,7 +92,7 @@ impl Plan {
         left_out: &mut BTreeSet<LeftOut>,
     ) -> Result<Option<HashSet<SessionKey>>, EvalError> {
         let Some(size) = self.sample else { return Ok(None) };
-        let job = Job::new(self, 0, &|_, _, _| {});
+        let job = RunContext::new(self, 0, &|_, _, _| {});
         let listed: Vec<Result<Run, EvalError>> =
             files.par_iter().map(|file| job.of_file(file, &|_| true, false)).collect();
         let mut keys = Vec::new();

@@ -5,7 +5,7 @@ use epitome::Session;
 use crate::EvalError;
 use crate::cases::case::CaseId;
 use crate::figures::row::Row;
-use crate::run::job::Job;
+use crate::run::context::RunContext;
 use crate::run::plan::Plan;
 
 impl Plan {
@@ -13,7 +13,7 @@ impl Plan {
     /// at budgets that it is within as it is. None where no cut leaves messages on both sides, or the filter leaves the
     /// session out.
     pub fn rows_of(&self, id: &CaseId, format: &str, session: &Session) -> Result<Vec<Row>, EvalError> {
-        let job = Job { leaves_out_fitting: false, ..Job::new(self, 0, &|_, _, _| {}) };
+        let job = RunContext { leaves_out_fitting: false, ..RunContext::new(self, 0, &|_, _, _| {}) };
         job.of_session(id, format, session, true).map(|run| run.rows)
     }
 }

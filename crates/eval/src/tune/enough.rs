@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::bench::{Bench, TuneCase};
 use super::candidate::Candidate;
-use super::measured::Memory;
+use super::measurements::MeasurementCache;
 use super::weights::Weights;
 use crate::EvalError;
 use crate::figures::paired::bootstrap;
@@ -51,7 +51,7 @@ pub fn uncertainty(
     seed: u64,
 ) -> Result<Option<f64>, EvalError> {
     let mut listener = |_| ();
-    let mut memory = Memory::new(bench, weights, &mut listener);
+    let mut memory = MeasurementCache::new(bench, weights, &mut listener);
     let default = memory.objectives(&Candidate::default(), numbers)?;
     let other = memory.objectives(&Candidate::of_chain(chain), numbers)?;
     let pairs = default.into_iter().zip(other);

@@ -8,7 +8,7 @@ mod advice;
 mod bench;
 mod candidate;
 mod enough;
-mod measured;
+mod measurements;
 mod search;
 mod sessions;
 mod weights;

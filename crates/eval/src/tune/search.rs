@@ -6,13 +6,13 @@ use super::advice::{Advice, ChainAdvice, Evidence, SettingsAdvice};
 use super::bench::Bench;
 use super::candidate::{Candidate, drawn, neighbours};
 use super::enough::{KindSessions, by_kind};
-use super::measured::{Listener, Memory};
+use super::measurements::{Listener, MeasurementCache};
 use super::weights::Weights;
 use crate::EvalError;
 use crate::figures::paired::bootstrap;
 use crate::figures::random::{Random, hash};
 
-/// The parts of the sessions, as one in so many, for the rounds of a halving.
+/// The shares of the sessions, as divisors, for the rounds of a halving.
 const ROUNDS: [usize; 3] = [4, 2, 1];
 /// How often a chain is drawn in search of a new one.
 const DRAWS: usize = 20;
@@ -44,7 +44,7 @@ pub fn tune(
     options: &TuneOptions,
     listener: Listener<'_>,
 ) -> Result<Advice, EvalError> {
-    let memory = Memory::new(bench, options.weights, listener);
+    let memory = MeasurementCache::new(bench, options.weights, listener);
     Search { memory, options }.run(train, verify)
 }
 
@@ -52,7 +52,7 @@ pub fn tune(
 type RankedChain = (Vec<String>, f64);
 
 struct Search<'a> {
-    memory: Memory<'a>,
+    memory: MeasurementCache<'a>,
     options: &'a TuneOptions,
 }
 
@@ -240,7 +240,7 @@ impl Search<'_> {
 
     fn mean(&mut self, candidate: &dyn Fn(&str) -> Candidate, numbers: &[usize]) -> Result<f64, EvalError> {
         let found: Vec<f64> = self.objectives(candidate, numbers)?.into_iter().flatten().collect();
-        Ok(super::measured::mean(&found).unwrap_or(0.0))
+        Ok(super::measurements::mean(&found).unwrap_or(0.0))
     }
 
     /// Returns the means of both on the training sessions, and the paired difference on the others.

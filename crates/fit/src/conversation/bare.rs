@@ -12,7 +12,7 @@ pub(super) fn bare(session: &Session) -> Session {
     let edits = session.journal().iter().flat_map(|epoch| &epoch.edits);
     let handles: HashSet<&str> = edits.filter_map(|edit| edit.recall.as_deref()).collect();
     let is_known = |handle: &str| handles.contains(handle);
-    let mut found = Session::like(session);
+    let mut found = Session::with_settings_of(session);
     let mut log = session.log().iter();
     for epoch in session.journal() {
         let behind = (epoch.log_length as usize).saturating_sub(found.log().len());

@@ -79,7 +79,7 @@ impl<'a> FullRequest<'a> {
             ProtectedTail::Loop => self.newest_loop().count(),
         };
         let pinned_from = log.len() - n_pinned;
-        let mut session = Session::like(self.log());
+        let mut session = Session::with_settings_of(self.log());
         let push_up_to = |session: &mut Session, length: usize| {
             for (index, message) in log.iter().enumerate().take(length).skip(session.log().len()) {
                 let mut message = Message::clone(message);
@@ -96,10 +96,10 @@ impl<'a> FullRequest<'a> {
         decider.metrics().into_iter().for_each(|metrics| live.count_into(metrics));
         live.set_budget(conversation.budget(self.incoming));
         live.cancel_by(self.cancellation.clone());
-        live.remember_refusals_in(conversation.refusals.clone());
+        live.share_backoff(conversation.refusals.clone());
         live.set_host(self.incoming.host);
         if self.incoming.is_last {
-            live.end();
+            live.mark_ended();
         }
         live
     }

@@ -38,9 +38,10 @@ pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &mut Convers
     }
     let mut watch = Watch::new(triggers.clone());
     if incoming.is_last {
-        watch.end();
+        watch.mark_ended();
     }
-    let check = watch.check_waiting(&conversation.budget(incoming), tokens_after, after, || incoming.is_at_boundary());
+    let check =
+        watch.check_with_boundary(&conversation.budget(incoming), tokens_after, after, || incoming.is_at_boundary());
     let detail = match check.trigger {
         None => None,
         // A loop with signed reasoning is looked at anew each time.

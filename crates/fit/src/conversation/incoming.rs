@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use epitome::Budget;
 use epitome::formats::{LoadedFile, ReadOptions, read, request_limits};
-use epitome::session::Load;
+use epitome::session::RequestSize;
 use epitome::strategy::HostChanges;
 use epitome::strategy::state::Boundary;
 use epitome::wire::Wire;
@@ -77,12 +77,12 @@ impl Incoming {
 
     /// Whether it is over a limit of the provider's beside tokens as it came. Linear in the messages.
     pub(super) fn is_over_limits(&self) -> bool {
-        let mut load = Load { bytes: self.body.len(), ..Load::default() };
+        let mut load = RequestSize { bytes: self.body.len(), ..RequestSize::default() };
         for item in &self.items {
             load.images += item.load.images;
             load.large += item.load.large;
         }
-        load.excess(&request_limits(self.wire, self.model.as_deref())).is_some()
+        load.exceeded_limit(&request_limits(self.wire, self.model.as_deref())).is_some()
     }
 
     /// Tokens behind a place of the conversation.

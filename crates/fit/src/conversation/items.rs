@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use epitome::Engine;
 use epitome::engine::{Ledger, MESSAGE_TOKENS};
 use epitome::formats::{ReadOptions, read};
-use epitome::session::{Content, Load, Message, Role, Session};
+use epitome::session::{Content, Message, RequestSize, Role, Session};
 use epitome::wire::Wire;
 
 use epitome_shelf::Generations;
@@ -20,7 +20,7 @@ pub struct Item {
     /// The hash of the content, without the marks that clients change from turn to turn.
     pub(super) content: Digest,
     /// What it is beside tokens, for the provider's limits.
-    pub(super) load: Load,
+    pub(super) load: RequestSize,
     /// Tokens of it as a message of its own.
     pub tokens: u32,
     /// The number of texts in the message.
@@ -76,7 +76,7 @@ impl Item {
             load: session
                 .session
                 .limits
-                .map(|it| Load::of(messages.iter().map(AsRef::as_ref), &it))
+                .map(|it| RequestSize::of(messages.iter().map(AsRef::as_ref), &it))
                 .unwrap_or_default(),
             tokens: messages.iter().map(|message| reader.ledger.measure(message).total).sum(),
             texts: texts.count() as u32,

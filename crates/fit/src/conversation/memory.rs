@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use epitome::engine::{Budget, Floor, Quality};
 use epitome::live::Preparation;
 use epitome::session::{Change, Epoch};
-use epitome::strategy::Refusals;
+use epitome::strategy::ModelBackoff;
 use epitome_shelf::WeighedLru;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ pub struct Conversation {
     /// The compaction that is prepared before it is due.
     pub preparation: Preparation,
     /// The models that gave no summary of it.
-    pub refusals: Refusals,
+    pub refusals: ModelBackoff,
     /// The memory's id for this conversation.
     pub(crate) id: Option<ConversationId>,
 }

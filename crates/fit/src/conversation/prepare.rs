@@ -253,10 +253,10 @@ fn shrink_alone(
     let hidden = whole.incoming.hidden_tokens;
     let seen = |tokens: Option<u32>| tokens.map(|tokens| tokens.saturating_sub(hidden));
     let overflow = Overflow { limit: seen(overflow.limit), actual: seen(overflow.actual) };
-    let mut retry = block_on(live.overflowed(overflow));
+    let mut retry = block_on(live.handle_overflow(overflow));
     if in_loop && retry.is_err() {
         live = whole.live(decider, conversation, ProtectedTail::Nothing);
-        retry = block_on(live.overflowed(overflow));
+        retry = block_on(live.handle_overflow(overflow));
     }
     // A limit learnt from the provider counts from here on, whether or not this request can be made to fit.
     let most = conversation.whole_budget(whole.incoming).window;

@@ -13,7 +13,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Goes on behind `bytes`, whose last record was written at `time`, in milliseconds. Ids made from here on depend on
+    /// Continues behind `bytes`, whose last record was written at `time`, in milliseconds. Ids made from here on depend on
     /// the file.
     pub(crate) fn after(bytes: &[u8], time: i64) -> Self {
         let mut hasher = blake3::Hasher::new();

@@ -48,7 +48,7 @@ impl Copies {
     }
 
     /// Commits what was taken.
-    pub(super) fn settle(self, session: &mut Session) {
+    pub(super) fn commit(self, session: &mut Session) {
         match self {
             Self::Skip => {}
             Self::Collect(messages) => {

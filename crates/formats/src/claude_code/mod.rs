@@ -5,7 +5,6 @@ pub(crate) mod attached;
 mod attached_tests;
 mod boundary;
 mod copies;
-mod instead;
 mod kinds;
 mod queue;
 #[cfg(test)]
@@ -13,6 +12,7 @@ mod queue_tests;
 pub(crate) mod read;
 mod replaced;
 mod spoken;
+mod stubs;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tree;

@@ -20,10 +20,10 @@ use crate::branches::Place;
 use crate::claude_code::attached::{self, Attached};
 use crate::claude_code::boundary::{Boundary, time_of};
 use crate::claude_code::copies::Copies;
-use crate::claude_code::instead::{self, Stubs};
 use crate::claude_code::queue::Queue;
 use crate::claude_code::replaced::ReplacedView;
 use crate::claude_code::spoken;
+use crate::claude_code::stubs::{self, Stubs};
 use crate::claude_code::tree::{Kind, Tree};
 use crate::json::Object;
 use crate::qwen::is_record as is_qwen_record;
@@ -61,7 +61,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
     for (line, record) in &lines {
         reader.record(line.number, span(line), record);
     }
-    reader.settle();
+    reader.commit_pending();
     warnings.append(&mut reader.warnings);
     if let Some(first) = reader.passed_over.first() {
         let count = reader.passed_over.len();
@@ -131,7 +131,7 @@ impl ClaudeCodeReader {
     /// The session as far as it was read. Linear in the messages since the last compaction.
     pub(crate) fn session(&self) -> Session {
         let mut settled = self.clone();
-        settled.settle();
+        settled.commit_pending();
         settled.session
     }
 
@@ -162,11 +162,11 @@ impl ClaudeCodeReader {
             _ => Kind::Other,
         };
         let entered = self.tree.enter(&uuid, record, in_tree);
-        if !entered.goes_on {
-            self.settle();
+        if !entered.is_on_live_branch {
+            self.commit_pending();
             let places = &self.places;
             let place_of = |message: &Message| places.get(*message.records.last()? as usize)?.2;
-            self.tree.go_to(entered.place, &mut self.session, place_of);
+            self.tree.move_to(entered.place, &mut self.session, place_of);
         }
         self.in_place(line, span, uuid, record, Some(entered.place));
         if in_tree != Kind::Other {
@@ -203,14 +203,14 @@ impl ClaudeCodeReader {
             ("system", "compact_boundary") if !is_left_out => self.compacted(line, record, place),
             ("system", "microcompact_boundary") => {
                 let metadata = record.object("microcompactMetadata").unwrap_or_default();
-                self.put_stubs(instead::cleared(&metadata), metadata.number("preTokens"));
+                self.put_stubs(stubs::cleared(&metadata), metadata.number("preTokens"));
             }
             // A local command's output is sent, unless it says that it is not.
             ("system", "local_command") if !is_left_out && !record.is_true("isDisplayOnly") => {
                 let content = record.get("content").unwrap_or_default().to_owned();
                 self.queue.inject(line, span, &uuid, content, record);
             }
-            ("content-replacement", _) => self.put_stubs(instead::replaced(record), None),
+            ("content-replacement", _) => self.put_stubs(stubs::replaced(record), None),
             ("marble-origami-commit", _) => self.collapse(line, record),
             ("marble-origami-reset", _) => {
                 // What an undo that does not hold leaves is as the recording had it before.
@@ -264,7 +264,7 @@ impl ClaudeCodeReader {
         // A helper gets its instructions from the model, not from a person.
         let is_injected = self.is_side_chain || record.is_true("isMeta") || from.is_some_and(|kind| kind != "human");
         let mut read = anthropic::messages(role, message.get("content").unwrap_or_default());
-        spoken::settle(&mut read, record);
+        spoken::mark_spoken(&mut read, record);
         if record.is_true("isMeta") && (record.has("sourceToolUseID") || self.follows_command()) {
             read = read.into_iter().map(as_instructions).collect();
         }
@@ -352,7 +352,7 @@ impl ClaudeCodeReader {
         }
         let attachment = record.object("attachment").unwrap_or_default();
         if attachment.text("type").as_deref() == Some("tool_results_cut") {
-            return self.put_stubs(instead::cut(&attachment), None);
+            return self.put_stubs(stubs::cut(&attachment), None);
         }
         let version = record.text("version").map(|version| version.into_owned());
         match attached::is_rendered(record) {
@@ -370,21 +370,21 @@ impl ClaudeCodeReader {
     /// The model sees texts in place of results from here on.
     fn put_stubs(&mut self, stubs: Stubs, tokens_before: Option<u32>) {
         if !stubs.is_empty() {
-            self.settle();
+            self.commit_pending();
             self.stubs.extend(stubs);
-            instead::put(&mut self.stubs, &mut self.session, tokens_before);
+            stubs::put(&mut self.stubs, &mut self.session, tokens_before);
         }
     }
 
     /// The model sees a summary in place of a span from here on.
     fn collapse(&mut self, line: usize, record: &Object<'_>) {
-        self.settle();
+        self.commit_pending();
         let places = &self.places;
         let is_of = |entry: &ViewEntry, uuid: &str| {
             let is_record = |record: &u32| &*places[*record as usize].1 == uuid;
             entry.message.id.as_str() == uuid || entry.original.records.iter().any(is_record)
         };
-        match instead::collapse(&mut self.session, record, is_of) {
+        match stubs::collapse(&mut self.session, record, is_of) {
             Some(epoch) => self.collapsed.push(epoch),
             None => {
                 let message = "passed over: a collapsed span whose messages are not in front of it".to_owned();
@@ -400,12 +400,12 @@ impl ClaudeCodeReader {
             self.session.push(message);
         }
         if !self.stubs.is_empty() {
-            instead::put(&mut self.stubs, &mut self.session, None);
+            stubs::put(&mut self.stubs, &mut self.session, None);
         }
     }
 
     /// Ends what is still open at the end of the file.
-    fn settle(&mut self) {
+    fn commit_pending(&mut self) {
         self.settle_copies();
         self.give_queued();
         self.flush();
@@ -415,7 +415,7 @@ impl ClaudeCodeReader {
     }
 
     fn compacted(&mut self, line: usize, record: &Object<'_>, place: Option<Place>) {
-        self.settle();
+        self.commit_pending();
         self.collapsed.clear();
         match place {
             Some(place) if record.has(FIELD) => self.tree.advance_to_copies(place, &self.session),
@@ -489,7 +489,7 @@ impl ClaudeCodeReader {
     fn settle_copies(&mut self) {
         if let Some(copies) = self.copies.take() {
             self.by_message_id.clear();
-            copies.settle(&mut self.session);
+            copies.commit(&mut self.session);
         }
     }
 }

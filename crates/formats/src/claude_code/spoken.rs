@@ -5,7 +5,7 @@
 //! answered question has what the tool gave there, an object with `answers`. What a server's tool fails with is written like the
 //! second of these, so its name decides there.
 
-use epitome_session::speaker::{Refusal, spoken_range};
+use epitome_session::speaker::{RejectionForm, spoken_range};
 use epitome_session::{Content, Message, Role, TextRange, ToolResult};
 
 use crate::json::{self, Object};
@@ -15,7 +15,7 @@ const REJECTED: &str = "User rejected tool use";
 
 /// Settles what a person said through the tools whose results a record holds: nothing, unless the record says so beside the
 /// text. Where it says so, the tool's name and the text's form decide when the result enters the session.
-pub(super) fn settle(read: &mut [Message], record: &Object<'_>) {
+pub(super) fn mark_spoken(read: &mut [Message], record: &Object<'_>) {
     let mut results: Vec<&mut Message> = read.iter_mut().filter(|message| message.role == Role::Tool).collect();
     // What stands beside the text is of one result.
     let is_alone = results.len() == 1;
@@ -25,7 +25,7 @@ pub(super) fn settle(read: &mut [Message], record: &Object<'_>) {
             Some(Vec::new())
         } else if result.is_error && is_certain(record) {
             // The agent's own word: the tool does not matter.
-            Some(Refusal::CLAUDE_CODE.words(&result.text).map(TextRange::from).into_iter().collect())
+            Some(RejectionForm::CLAUDE_CODE.words(&result.text).map(TextRange::from).into_iter().collect())
         } else {
             None
         };
@@ -62,7 +62,7 @@ mod tests {
             let record = Object::parse(&json).unwrap_or_default();
             let content = record.object("message").unwrap_or_default();
             let mut read = anthropic::messages("user", content.get("content").unwrap_or_default());
-            settle(&mut read, &record);
+            mark_spoken(&mut read, &record);
             let block = &read[0].blocks[0];
             let text = block.excerptable().map(|text| text.to_string()).unwrap_or_default();
             let said = block.typed.as_ref().map(|it| it.iter().map(|it| &text[std::ops::Range::from(*it)]).collect());

@@ -26,7 +26,7 @@ pub(super) struct Tree {
 /// What a record is in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A message, which says where the conversation goes on.
+    /// A message, which says where the conversation continues.
     Message,
     /// Written by a compaction where the conversation is.
     Compaction,
@@ -37,8 +37,8 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entered {
     pub(super) place: Place,
-    /// Whether it goes on from the live branch; else the conversation went back.
-    pub(super) goes_on: bool,
+    /// Whether it continues the live branch; else the conversation went back.
+    pub(super) is_on_live_branch: bool,
 }
 
 impl Tree {
@@ -73,19 +73,19 @@ impl Tree {
         self.is_linked |= known.is_some() && kind == Kind::Message;
         let known = known.and_then(|place| self.branches.followed(place));
         let parent = known.or_else(|| self.tip().filter(|_| !begins || kind != Kind::Message));
-        let goes_on = self.branches.goes_on(parent);
-        // A part that goes on from something else is a place of its own: an answer may go on behind what was said meanwhile.
-        if let Some(place) = same.filter(|same| !goes_on || Some(*same) == self.tip()) {
-            return Entered { place, goes_on: true };
+        let is_on_live_branch = self.branches.continues_live_branch(parent);
+        // A part that continues something else is a place of its own: an answer may go on behind what was said meanwhile.
+        if let Some(place) = same.filter(|same| !is_on_live_branch || Some(*same) == self.tip()) {
+            return Entered { place, is_on_live_branch: true };
         }
-        let parent = if goes_on || kind == Kind::Message { parent } else { self.tip() };
-        Entered { place: self.branches.add(parent), goes_on: goes_on || kind != Kind::Message }
+        let parent = if is_on_live_branch || kind == Kind::Message { parent } else { self.tip() };
+        Entered { place: self.branches.add(parent), is_on_live_branch: is_on_live_branch || kind != Kind::Message }
     }
 
-    /// The conversation goes on at `place`. Epochs up to here were made in front of it.
+    /// The conversation continues at `place`. Epochs up to here were made in front of it.
     pub(super) fn advance(&mut self, place: Place, session: &Session) {
         self.branches.note_epochs(session);
-        if self.branches.goes_on(Some(place)) {
+        if self.branches.continues_live_branch(Some(place)) {
             self.branches.advance(place);
         }
     }
@@ -109,9 +109,14 @@ impl Tree {
         }
     }
 
-    /// See [`Branches::go_to`].
-    pub(super) fn go_to(&mut self, place: Place, session: &mut Session, place_of: impl Fn(&Message) -> Option<Place>) {
-        self.branches.go_to(place, session, place_of);
+    /// See [`Branches::move_to`].
+    pub(super) fn move_to(
+        &mut self,
+        place: Place,
+        session: &mut Session,
+        place_of: impl Fn(&Message) -> Option<Place>,
+    ) {
+        self.branches.move_to(place, session, place_of);
     }
 }
 

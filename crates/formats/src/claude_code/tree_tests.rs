@@ -136,7 +136,7 @@ fn a_way_back_behind_a_compaction_undoes_it() {
     );
 }
 
-/// Behind our compaction the messages that stay are written once more, and the conversation goes on from the copies.
+/// Behind our compaction the messages that stay are written once more, and the conversation continues from the copies.
 #[test]
 fn a_way_back_among_the_copies() {
     let lines = ["u1 < -: one", "a1 < u1: two", "u2 < a1: three", "a2 < u2: four"];
@@ -152,7 +152,7 @@ fn a_way_back_among_the_copies() {
     };
     assert_eq!(going_on(&copy_of("four")), ["two", "three", "four", "next"]);
     assert_eq!(going_on(&copy_of("two")), ["two", "next"]);
-    // An agent that runs meanwhile goes on from what is newest for it, and does not go back.
+    // An agent that runs meanwhile continues what is newest for it, and does not go back.
     assert_eq!(going_on("a2"), ["two", "three", "four", "next"]);
     // A person who does goes behind the compaction.
     assert_eq!(going_on("u1"), ["next"]);

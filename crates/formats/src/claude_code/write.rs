@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use epitome_session::{Entry, Message, Role, Session};
 
 use crate::agent_file::appended::{Lines, is_manual, newest};
-use crate::agent_file::begun::Begun;
 use crate::agent_file::mark::{FIELD, Mark};
+use crate::agent_file::new_file::NewFile;
 use crate::agent_file::records::newest_objects;
 use crate::anthropic::write as anthropic;
 use crate::json::{self, Object, ObjectWriter, quote};
@@ -38,18 +38,18 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
 }
 
 /// A new file that holds the view.
-pub(crate) fn create(session: &Session, view: &[Entry], begun: Begun<'_>) -> Vec<u8> {
+pub(crate) fn create(session: &Session, view: &[Entry], new_file: NewFile<'_>) -> Vec<u8> {
     let text = |name: &str, value: &str| (name.to_owned(), quote(value));
     let head = vec![
         ("isSidechain".to_owned(), "false".to_owned()),
         text("userType", "external"),
-        text("cwd", begun.folder()),
-        text("sessionId", &begun.id),
+        text("cwd", new_file.folder()),
+        text("sessionId", &new_file.id),
         text("version", "2.0.0"),
-        text("gitBranch", begun.branch()),
+        text("gitBranch", new_file.branch()),
     ];
     let mut writer =
-        ClaudeCodeWriter { lines: begun.lines, head, parent: None, source: None, message_ids: HashMap::new() };
+        ClaudeCodeWriter { lines: new_file.lines, head, parent: None, source: None, message_ids: HashMap::new() };
     let (summary, rest) = split_summary(view);
     if let Some(summary) = summary {
         writer.boundary(session, None);

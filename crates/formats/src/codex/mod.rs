@@ -1,10 +1,10 @@
 //! Codex's rollout files.
 
-pub(crate) mod along;
+pub(crate) mod inherited_rollouts;
 #[cfg(test)]
-mod along_tests;
-mod elsewhere;
+mod inherited_rollouts_tests;
 mod kinds;
+mod missing_history;
 mod prefix;
 pub(crate) mod read;
 mod replaced;

@@ -8,8 +8,8 @@ use epitome_session::{EntryKey, Epoch, Message, Origin, Role, Session, Trigger, 
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning};
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::branches::Place;
-use crate::codex::along::named_rollout;
-use crate::codex::elsewhere::{is_whole, missing_history, not_looked_for};
+use crate::codex::inherited_rollouts::named_rollout;
+use crate::codex::missing_history::{is_whole, missing_history, not_looked_for};
 use crate::codex::replaced;
 use crate::codex::turns::Turns;
 use crate::inherited::Inherited;
@@ -70,7 +70,7 @@ pub(crate) struct CodexReader {
     grouper: Grouper,
     /// The system prompt of the session's head, which compactions do not touch.
     head: Option<EntryKey>,
-    /// The first line that goes on from another file which was not read along, and that file's name.
+    /// The first line that continues another file which was not read along, and that file's name.
     missing: Option<(usize, String)>,
 }
 
@@ -141,7 +141,7 @@ impl CodexReader {
 
     fn item(&mut self, line: &Line<'_>, json: &str, timestamp: Option<i64>) {
         let item = responses::item(json);
-        self.turns.hear(&item, &self.session);
+        self.turns.add_item(&item, &self.session);
         let number = self.number(line);
         self.grouper.add(item, number, None, timestamp);
     }

@@ -35,7 +35,7 @@ impl Turns {
     }
 
     /// An item comes: what a person or another agent says is a user turn. A rollback leaves what is in front of the first.
-    pub(super) fn hear(&mut self, item: &ResponsesItem, session: &Session) {
+    pub(super) fn add_item(&mut self, item: &ResponsesItem, session: &Session) {
         let author = match item {
             ResponsesItem::Message(message) => Some((message.role, message.origin)),
             ResponsesItem::Model(_) | ResponsesItem::Answered(..) => None,
@@ -64,7 +64,7 @@ impl Turns {
         let kept = self.fronts.len().saturating_sub(count);
         let Some(place) = self.fronts.get(kept).copied() else { return };
         self.fronts.truncate(kept);
-        self.branches.go_to(place, session, place_of);
+        self.branches.move_to(place, session, place_of);
         self.is_fresh = false;
     }
 }

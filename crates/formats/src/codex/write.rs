@@ -3,8 +3,8 @@
 use epitome_session::{Entry, EntryKey, Session};
 
 use crate::agent_file::appended::{Lines, last_time, newest};
-use crate::agent_file::begun::Begun;
 use crate::agent_file::mark::{FIELD, Mark};
+use crate::agent_file::new_file::NewFile;
 use crate::agent_file::records::newest_objects;
 use crate::json::{self, Object, ObjectWriter};
 use crate::loaded::LoadedFile;
@@ -52,7 +52,7 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
     rollout.lines.finish()
 }
 
-/// The records of a rollout and of those that it goes on from, the newest first.
+/// The records of a rollout and of those that it continues, the newest first.
 fn newest_records(loaded: &LoadedFile) -> impl Iterator<Item = Object<'_>> {
     let inherited =
         loaded.inherited.iter().flatten().flat_map(|inherited| newest_objects(inherited.records().as_bytes()));
@@ -75,26 +75,26 @@ fn event(kind: &str, turn: &str) -> String {
 }
 
 /// A new file that holds the view.
-pub(crate) fn create(view: &[Entry], source: Option<&Source<'_>>, mut begun: Begun<'_>) -> Vec<u8> {
+pub(crate) fn create(view: &[Entry], source: Option<&Source<'_>>, mut new_file: NewFile<'_>) -> Vec<u8> {
     let parts = render::parts(view, Wire::OpenaiResponses, source);
     let instructions = parts.system.map(|text| ObjectWriter::new().raw("text", &text).finish());
-    let branch = Some(begun.branch()).filter(|branch| !branch.is_empty());
+    let branch = Some(new_file.branch()).filter(|branch| !branch.is_empty());
     let git = branch.map(|branch| ObjectWriter::new().text("branch", branch).finish());
     let payload = ObjectWriter::new()
-        .text("id", &begun.id)
-        .text("timestamp", &time::format(begun.lines.next_time()))
-        .text("cwd", begun.folder())
+        .text("id", &new_file.id)
+        .text("timestamp", &time::format(new_file.lines.next_time()))
+        .text("cwd", new_file.folder())
         .text("originator", "epitome")
         .text("cli_version", "0.0.0")
         .text("source", "cli")
         .optional_field("base_instructions", instructions.as_deref())
         .optional_field("git", git.as_deref())
         .finish();
-    let mut rollout = Rollout { lines: begun.lines, ordinal: None };
+    let mut rollout = Rollout { lines: new_file.lines, ordinal: None };
     rollout.push("session_meta", &payload);
     for part in parts.items {
         rollout.push("response_item", &part.json);
-        if let Some(shown) = shown(&part.json).filter(|_| begun.goes_on.is_some()) {
+        if let Some(shown) = shown(&part.json).filter(|_| new_file.continuation.is_some()) {
             rollout.push("event_msg", &shown);
         }
     }

@@ -114,7 +114,7 @@ impl Events {
                 let named = data["upToEventId"].as_str().unwrap_or("");
                 self.started = None;
                 match self.fronts.get(named).copied() {
-                    Some(front) => log.go_to(front),
+                    Some(front) => log.move_to(front),
                     None => return Some(named.to_owned()),
                 }
             }
@@ -131,8 +131,8 @@ impl Events {
         // What the model was told of the files that it was not given.
         let tagged: Vec<&str> = attachments.iter().filter_map(|one| non_empty_str(&one["taggedFilesEntry"])).collect();
         if !tagged.is_empty() {
-            let told = Block::text(format!("<tagged_files>\n{}\n</tagged_files>", tagged.join("\n")));
-            blocks.push(Block { typed: Some(Vec::new()), ..told });
+            let tagged_files = Block::text(format!("<tagged_files>\n{}\n</tagged_files>", tagged.join("\n")));
+            blocks.push(Block { typed: Some(Vec::new()), ..tagged_files });
         }
         let is_media = |one: &&Value| {
             one["type"] == "blob" || one["mimeType"].as_str().is_some_and(|mime| mime.starts_with("image/"))

@@ -50,7 +50,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
         match step {
             Step::Message(message) => chat.message(&message),
             Step::History(messages) => chat.history(items(&messages)),
-            Step::Rewind(id) => chat.log.go_to(chat.fronts.get(&id).copied().flatten()),
+            Step::Rewind(id) => chat.log.move_to(chat.fronts.get(&id).copied().flatten()),
         }
     }
     let log = chat.log;

@@ -96,7 +96,7 @@ fn what_newer_versions_write_twice_is_read_once() {
         &format!("{lines}\n{}", history(&hidden)),
         &format!("{read}\n        -- Recorded m3→<tool_output_masked>o</tool_output_masked>\n        view: 0 1 2 m3 4"),
     );
-    // While the session goes on, they are hidden in a history whose messages are all written again, with other ids.
+    // While the session continues, they are hidden in a history whose messages are all written again, with other ids.
     let again = [
         r#"{"id": "a", "type": "user", "content": [{"text": "<session_context>\ntoday"}, {"text": "look"}]}"#
             .to_owned(),

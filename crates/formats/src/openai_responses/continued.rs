@@ -1,4 +1,4 @@
-//! Items of a request that goes on from what the provider has stored.
+//! Items of a request that continues what the provider has stored.
 
 use std::collections::HashSet;
 use std::sync::Arc;

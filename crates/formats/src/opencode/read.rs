@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use epitome_session::speaker::Refusal;
+use epitome_session::speaker::RejectionForm;
 use epitome_session::{Block, Content, EntryKey, Message, Origin, Role};
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
     from.iter().skip(1).for_each(|message| reading.message(message));
     reading.prune(i64::MAX);
     if reverted.is_some() {
-        reading.log.go_to(place);
+        reading.log.move_to(place);
     }
     let name = if id.is_empty() { "0" } else { id };
     reading.log.finish_alone(Format::Opencode, name, "no element of `messages` has readable `parts`")
@@ -204,9 +204,9 @@ impl OpenCodeReader {
         let mut message =
             self.log.answer(tool["id"].as_str().unwrap_or(""), answer, time::of_value(&state["time"]["end"]));
         // What a person answered stands beside the text, as what the tool gave; a call is refused before the tool runs.
-        let is_own = tool["tool"].as_str().is_some_and(|name| Refusal::OPENCODE.is_of(name));
+        let is_own = tool["tool"].as_str().is_some_and(|name| RejectionForm::OPENCODE.is_of(name));
         if is_error {
-            let said = state["error"].as_str().filter(|_| is_own).and_then(|text| Refusal::OPENCODE.words(text));
+            let said = state["error"].as_str().filter(|_| is_own).and_then(|text| RejectionForm::OPENCODE.words(text));
             let said = said.map(|range| vec![range.into()]).unwrap_or_default();
             message.blocks.iter_mut().for_each(|block| block.typed = Some(said.clone()));
         } else if !state["metadata"]["answers"].is_array() {

@@ -90,7 +90,7 @@ impl<'a> EventReader<'a> {
         let parent = event["parent_id"].as_str().unwrap_or("");
         let place = if parent == ROOT { Some(None) } else { self.places.get(parent).copied() };
         if let Some(place) = place.filter(|place| *place != self.log.tip()) {
-            self.log.go_to(place);
+            self.log.move_to(place);
         }
     }
 

@@ -41,16 +41,16 @@ pub(crate) fn message(object: &Object<'_>) -> Option<Message> {
 fn execution(object: &Object<'_>) -> String {
     let text = |name: &str| object.text(name).filter(|text| !text.is_empty());
     let output = text("output").map_or_else(|| "(no output)".to_owned(), |output| format!("```\n{output}\n```"));
-    let mut told = format!("Ran `{}`\n{output}", text("command").unwrap_or_default());
+    let mut text_shown = format!("Ran `{}`\n{output}", text("command").unwrap_or_default());
     match object.number::<i64>("exitCode").filter(|code| *code != 0) {
-        _ if object.is_true("cancelled") => told.push_str("\n\n(command cancelled)"),
-        Some(code) => told.push_str(&format!("\n\nCommand exited with code {code}")),
+        _ if object.is_true("cancelled") => text_shown.push_str("\n\n(command cancelled)"),
+        Some(code) => text_shown.push_str(&format!("\n\nCommand exited with code {code}")),
         None => {}
     }
     if let Some(path) = text("fullOutputPath").filter(|_| object.is_true("truncated")) {
-        told.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));
+        text_shown.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));
     }
-    told
+    text_shown
 }
 
 /// A system message: the text of the whole prompt, or of what changes in it (`pi-ai/utils/text.js` of Pi 1.5.2). `None` where
@@ -59,14 +59,14 @@ pub(super) fn instructions(object: &Object<'_>, is_first: bool) -> Option<Messag
     let mut blocks = blocks(object.get("content").unwrap_or_default(), None);
     blocks.retain(|block| block.excerptable().is_none_or(|text| !text.is_empty()));
     let sections = object.object("sections").unwrap_or_default();
-    let told = sections.fields().filter_map(|(name, json)| match json::string(json) {
+    let texts = sections.fields().filter_map(|(name, json)| match json::string(json) {
         Some(text) if is_first => Some(text.into_owned()),
         Some(text) => Some(format!("Updated system prompt section \"{name}\":\n\n{text}")),
         None => (!is_first).then(|| format!("Removed system prompt section \"{name}\".")),
     });
-    let told: Vec<String> = told.collect();
-    if !told.is_empty() {
-        blocks.push(Block::text(told.join("\n\n")));
+    let texts: Vec<String> = texts.collect();
+    if !texts.is_empty() {
+        blocks.push(Block::text(texts.join("\n\n")));
     }
     (!blocks.is_empty()).then(|| system_message("system", blocks))
 }

@@ -72,7 +72,7 @@ impl Tree {
         }
         let places = &self.places;
         let place_of = |message: &Message| *places.get(number_of(message)?)?;
-        self.branches.go_to(place, session, place_of);
+        self.branches.move_to(place, session, place_of);
     }
 
     /// The newest entry is a compaction of our own, and copies follow.

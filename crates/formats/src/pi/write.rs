@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use epitome_session::{Arguments, Block, Content, Dialect, Entry, Media, MediaSource, Message, Role, Session};
 
 use crate::agent_file::appended::{Lines, last_time, newest};
-use crate::agent_file::begun::Begun;
 use crate::agent_file::mark::{FIELD, Mark};
+use crate::agent_file::new_file::NewFile;
 use crate::agent_file::records::objects;
 use crate::json::{self, Object, ObjectWriter, quote, quote_id};
 use crate::media::{absent_text, is_image};
@@ -55,16 +55,21 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
 /// A new file that holds the view.
 ///
 /// `model` are the fields that name one in each answer.
-pub(crate) fn create(session: &Session, view: &[Entry], mut begun: Begun<'_>, model: Vec<(String, String)>) -> Vec<u8> {
+pub(crate) fn create(
+    session: &Session,
+    view: &[Entry],
+    mut new_file: NewFile<'_>,
+    model: Vec<(String, String)>,
+) -> Vec<u8> {
     let head = ObjectWriter::new()
         .text("type", "session")
         .raw("version", "3")
-        .text("id", &begun.id)
-        .text("timestamp", &time::format(begun.lines.next_time()))
-        .text("cwd", begun.folder())
+        .text("id", &new_file.id)
+        .text("timestamp", &time::format(new_file.lines.next_time()))
+        .text("cwd", new_file.folder())
         .finish();
-    begun.lines.push(&head);
-    let mut writer = PiWriter { lines: begun.lines, parent: None, has_ids: true, source: None, model };
+    new_file.lines.push(&head);
+    let mut writer = PiWriter { lines: new_file.lines, parent: None, has_ids: true, source: None, model };
     if split_summary(view).0.is_some() {
         writer.compacted(session, view, None, 1);
     } else {
@@ -73,7 +78,7 @@ pub(crate) fn create(session: &Session, view: &[Entry], mut begun: Begun<'_>, mo
     writer.lines.finish()
 }
 
-/// The fields that name the model of a file's session. Pi goes on with it where it knows it, and says so where it does not.
+/// The fields that name the model of a file's session. Pi keeps it where it knows it, and says so where it does not.
 pub(crate) fn named_model(loaded: &LoadedFile) -> Vec<(String, String)> {
     let (api, provider) = match loaded.format {
         Format::ClaudeCode | Format::Anthropic => ("anthropic-messages", "anthropic"),

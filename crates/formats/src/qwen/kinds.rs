@@ -15,7 +15,7 @@ pub(crate) const KINDS: Kinds = Kinds {
             system/managed_session_commit_v1",
 };
 
-/// Records that nothing goes on from.
+/// Records that nothing continues.
 pub(super) const BESIDE: [&str; 6] = [
     "session_sources_snapshot",
     "session_artifact_event",

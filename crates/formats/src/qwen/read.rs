@@ -88,7 +88,7 @@ impl Chat {
         let place = known.copied().flatten();
         if place != self.log.tip() {
             self.typed = None;
-            self.log.go_to(place);
+            self.log.move_to(place);
         }
     }
 
@@ -124,7 +124,7 @@ impl Chat {
             && outputs.iter().all(|output| output["type"] == "assistant");
         let typed = self.typed.take().filter(|(text, _)| is_answered && payload["rawCommand"] == text.as_str());
         if let Some((_, front)) = typed {
-            self.log.go_to(front);
+            self.log.move_to(front);
         }
     }
 

@@ -93,7 +93,7 @@ fn what_was_taken_back() {
         6 user/typed: c
         view: 1 2 6",
     );
-    // What nothing goes on from moves nothing.
+    // What nothing continues moves nothing.
     let artifact = system("7", "", "session_artifact_event", r#""event":{}"#);
     check(&[first.clone(), artifact, user("8", "2", "b")], "1 user/typed: a\n2 assistant/model: A\n8 user/typed: b");
     // A command that the program has answered itself was not sent.

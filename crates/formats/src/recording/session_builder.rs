@@ -67,7 +67,7 @@ impl SessionBuilder {
         self.branches.tip()
     }
 
-    /// Goes on to a new place behind the newest one. What is committed from here on was made there.
+    /// Continues to a new place behind the newest one. What is committed from here on was made there.
     pub(crate) fn advance(&mut self) -> Place {
         self.branches.note_epochs(&self.session);
         let place = self.branches.add(self.branches.tip());
@@ -81,10 +81,10 @@ impl SessionBuilder {
         self.places.insert(id, place);
     }
 
-    /// Takes back what does not lie on the way to `place`; without one, everything. See [`Branches::go_to`].
-    pub(crate) fn go_to(&mut self, place: Option<Place>) {
+    /// Takes back what does not lie on the way to `place`; without one, everything. See [`Branches::move_to`].
+    pub(crate) fn move_to(&mut self, place: Option<Place>) {
         let place = place.unwrap_or_else(|| self.branches.add(None));
-        self.branches.go_to(place, &mut self.session, |message| self.places.get(&message.id).copied());
+        self.branches.move_to(place, &mut self.session, |message| self.places.get(&message.id).copied());
     }
 
     /// Appends a message of one text, unless that is empty.

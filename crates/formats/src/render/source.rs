@@ -48,7 +48,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The same source for `session`, which goes on from it: whether neighbours are written as one message goes by what had come
+    /// The same source for `session`, which continues it: whether neighbours are written as one message goes by what had come
     /// when its newest compaction was made, so that what came later changes nothing in front of it.
     pub(crate) fn for_compacted(self, session: &Session) -> Self {
         let newest = session.journal().iter().rfind(|epoch| !epoch.undone);

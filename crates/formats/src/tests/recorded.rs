@@ -7,7 +7,7 @@ use std::path::Path;
 use epitome_session::{Content, Entry, Origin};
 use serde::Deserialize;
 
-use crate::{FileName, LoadedFile, ReadOptions, read_along};
+use crate::{FileName, LoadedFile, ReadOptions, read_with_inherited};
 
 /// As much of a text is compared: longer ones are cut, some in their parts.
 const LENGTH: usize = 200;
@@ -16,7 +16,7 @@ const LENGTH: usize = 200;
 struct Scene {
     /// The program's version.
     version: String,
-    /// The session's file, beside those that it goes on from.
+    /// The session's file, beside those that it continues.
     file: String,
     /// Each text, call and result that was sent in front of the next prompt.
     sent: Vec<String>,
@@ -33,7 +33,7 @@ fn load_scene(name: &str) -> (LoadedFile, Vec<String>) {
         std::fs::read(found.ok_or(std::io::ErrorKind::NotFound)?)
     };
     let bytes = std::fs::read(folder.join(scene.file)).unwrap();
-    (read_along(bytes, ReadOptions::default(), Some(&find)).unwrap(), scene.sent)
+    (read_with_inherited(bytes, ReadOptions::default(), Some(&find)).unwrap(), scene.sent)
 }
 
 /// What the model sees, as the recorder tells what it was sent. A summary is told as such: the agents frame its text anew.

@@ -6,7 +6,7 @@ mod request;
 mod rows;
 pub(crate) mod target;
 
-pub use crate::agent_file::begun::NewSession;
+pub use crate::agent_file::new_file::NewSession;
 pub use bypass::is_bypassed;
 use epitome_session::Session;
 pub use moved::{MovedSession, recorded_folder, write_moved};
@@ -14,8 +14,8 @@ use thiserror::Error;
 
 use target::{Target, on_users_side};
 
-use crate::agent_file::begun::Begun;
 use crate::agent_file::mark::Mark;
+use crate::agent_file::new_file::NewFile;
 use crate::render::{Source, render, with_distinct_ids};
 use crate::{Format, LoadedFile, claude_code, codex, pi};
 
@@ -139,19 +139,19 @@ fn write_as(
         return Ok(rendered.json.into_bytes());
     }
     let own = to == loaded.format;
-    let begun = || Begun::new(session, None);
+    let new_file = || NewFile::new(session, None);
     match to {
         _ if own && to.is_writable() && target.is_unchanged() => Ok(loaded.bytes.to_vec()),
         _ if own && !loaded.is_certain => Err(WriteError::Uncertain(to)),
         Format::ClaudeCode if own => Ok(claude_code::write::append(&target)),
-        Format::ClaudeCode => Ok(claude_code::write::create(session, &with_distinct_ids(session.view()), begun())),
+        Format::ClaudeCode => Ok(claude_code::write::create(session, &with_distinct_ids(session.view()), new_file())),
         Format::Codex if own => match loaded.missing_history(target.original) {
             Some(problem) => Err(WriteError::Elsewhere(problem)),
             None => Ok(codex::write::append(&target)),
         },
-        Format::Codex => Ok(codex::write::create(&on_users_side(session.view()), Some(&source), begun())),
+        Format::Codex => Ok(codex::write::create(&on_users_side(session.view()), Some(&source), new_file())),
         Format::Pi if own => Ok(pi::write::append(&target)),
-        Format::Pi => Ok(pi::write::create(session, &with_distinct_ids(session.view()), begun(), Vec::new())),
+        Format::Pi => Ok(pi::write::create(session, &with_distinct_ids(session.view()), new_file(), Vec::new())),
         other => Err(WriteError::NotWritable(other)),
     }
 }

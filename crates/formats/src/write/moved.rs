@@ -1,4 +1,4 @@
-//! A session as a file of another agent, which goes on with it.
+//! A session as a file of another agent, which continues it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use epitome_session::{Block, Content, Entry, EntryKey, Message, Origin, Position
 
 use super::WriteError;
 use super::target::on_users_side;
-use crate::agent_file::begun::{Begun, NewSession};
+use crate::agent_file::new_file::{NewFile, NewSession};
 use crate::agent_file::records::objects;
 use crate::claude_code::attached::tells_of_agent;
 use crate::gemini_cli::saved::is_session_context;
@@ -20,7 +20,7 @@ use crate::{Format, LoadedFile, claude_code, codex, pi, time};
 /// A session as another agent's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovedSession {
-    /// The session's id, a UUID that depends on its content and on where it goes on.
+    /// The session's id, a UUID that depends on its content and on where it continues.
     pub id: String,
     /// Its time, such as `2026-01-31T10:20:30.500Z`.
     pub started: String,
@@ -33,7 +33,7 @@ pub struct MovedSession {
 }
 
 /// Writes the view of `session`, which is session number `index` of `loaded` after any further epochs, as a new file of the agent
-/// `to`, from which that agent goes on in a folder. Linear in the file.
+/// `to`, from which that agent continues in a folder. Linear in the file.
 ///
 /// Reasoning is left out: a provider takes none that its own model did not sign. So are system prompts, and what an agent told its
 /// model of itself, its tools and the machine; instructions that it read from files stay. Calls keep the names of the tools that were
@@ -53,17 +53,17 @@ pub fn write_moved(
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let mut leaving = Leaving { is_agent: loaded.format.wire().is_none(), ..Leaving::default() };
     let view = leaving.filtered(session, &source, to);
-    let begun = Begun::new(session, Some(place));
-    let (id, started) = (begun.id.clone(), time::format(place.time));
+    let new_file = NewFile::new(session, Some(place));
+    let (id, started) = (new_file.id.clone(), time::format(place.time));
     let wire = if to == Format::Codex { Wire::OpenaiResponses } else { Wire::Anthropic };
     let planned = plan(&view, wire, None);
     leaving.kinds.extend(planned.warnings);
     let paired: Vec<Entry> =
         planned.turns.into_iter().map(|turn| entry(turn.message.into_owned(), turn.tool)).collect();
     let bytes = match to {
-        Format::ClaudeCode => claude_code::write::create(session, &paired, begun),
-        Format::Codex => codex::write::create(&view, None, begun),
-        Format::Pi => pi::write::create(session, &paired, begun, pi::write::named_model(loaded)),
+        Format::ClaudeCode => claude_code::write::create(session, &paired, new_file),
+        Format::Codex => codex::write::create(&view, None, new_file),
+        Format::Pi => pi::write::create(session, &paired, new_file, pi::write::named_model(loaded)),
         other => return Err(WriteError::NotWritable(other)),
     };
     let (left_out, replaced) = leaving.words();
@@ -165,7 +165,7 @@ impl Leaving {
         };
         let reasoning = counted(self.reasoning, "a text of reasoning", "texts of reasoning");
         let prompt = counted(self.prompts, "the system prompt", "system prompts");
-        let told = counted(self.told, "a message on the machine", "messages on its tools and the machine");
+        let machine = counted(self.told, "a message on the machine", "messages on its tools and the machine");
         let (mut left_out, mut replaced) = (Vec::new(), Vec::new());
         left_out.extend(reasoning.map(|it| format!("{it} left out: only the model that wrote it takes it back")));
         self.kinds.sort_unstable();
@@ -173,7 +173,7 @@ impl Leaving {
         left_out.append(&mut self.kinds);
         let own = if self.is_agent { &mut replaced } else { &mut left_out };
         own.extend(prompt.map(|it| format!("{it} left out: the new agent has its own")));
-        replaced.extend(told.map(|it| format!("{it} left out: the new agent tells its own")));
+        replaced.extend(machine.map(|it| format!("{it} left out: the new agent tells its own")));
         (left_out, replaced)
     }
 }

@@ -96,7 +96,7 @@ impl ChatError {
 pub enum ChatErrorKind {
     /// The request is longer than the model's window: the same with less text may succeed.
     TooLong,
-    /// Nobody answered in time, or the service is busy or broken: the same request may succeed later.
+    /// Nothing answered in time, or the service is busy or broken: the same request may succeed later.
     Transient,
     /// The service will not answer this request: no key, a wrong one, an unknown model.
     Rejected,

@@ -75,7 +75,7 @@ pub struct OpenAiSettings {
     pub tries: u32,
     /// Texts in one request; at least 1.
     pub batch_size: usize,
-    /// Asks for vectors of so many numbers, where the model can shorten them.
+    /// The number of values in a vector, where the model can shorten its vectors.
     pub dimensions: Option<usize>,
     /// The number of bytes of a text that are sent. Services refuse a request with a text beyond the model's limit of
     /// tokens.

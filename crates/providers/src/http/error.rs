@@ -42,7 +42,7 @@ pub enum HttpError {
         /// The system's error.
         problem: String,
     },
-    /// Nobody answered at the address, or the connection broke.
+    /// Nothing answered at the address, or the connection broke.
     #[error("`{url}` cannot be reached: {problem}")]
     Unreachable {
         /// The address.

@@ -3,14 +3,14 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use epitome_strategy::{Refusals, SummaryTask, Tokens, lock};
+use epitome_strategy::{ModelBackoff, SummaryTask, Tokens, lock};
 
 use super::cache::{Cache, key};
 use super::check::{AnswerRequirements, Problem, read_answer};
 use super::fence::fenced;
 use super::gate::Gate;
 use super::progress::{ModelProgress, ModelStep, Progress};
-use super::prompts::Texts;
+use super::prompts::PromptTexts;
 use super::service::Service;
 use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest};
 
@@ -22,12 +22,12 @@ pub(super) struct RequestContext<'s> {
     pub service: &'s Service,
     pub progress: Option<&'s Progress>,
     pub task: &'s SummaryTask<'s>,
-    pub texts: &'s Texts,
+    pub texts: &'s PromptTexts,
     pub spent: TokensSpent,
     /// Why the last question was put once more, where it was.
     pub asked_again: Mutex<Option<String>>,
     /// The session's memory of models that gave no summary.
-    pub refusals: Option<&'s Refusals>,
+    pub backoff: Option<&'s ModelBackoff>,
     /// The key of that memory: the identity of the service, whatever the question is.
     pub service_identity: String,
 }
@@ -97,7 +97,7 @@ impl RequestContext<'_> {
         if let Some(failure) = self.service.failure() {
             return Err(failure);
         }
-        if self.refusals.is_some_and(|refusals| refusals.holds(&self.service_identity, self.session_length())) {
+        if self.backoff.is_some_and(|backoff| backoff.must_wait(&self.service_identity, self.session_length())) {
             let message =
                 format!("`{}` gave no summary of this session before, and is not asked again yet", self.model.name());
             return Err(AskFailure::Failed { message, retryable: false });
@@ -109,7 +109,7 @@ impl RequestContext<'_> {
         Ok(text)
     }
 
-    fn cached_text(&self, key: &super::cache::Key, question: &Question) -> Option<String> {
+    fn cached_text(&self, key: &super::cache::CacheKey, question: &Question) -> Option<String> {
         let text = self.cache.get(key)?;
         self.tell(ModelStep::Done { part: question.part, of: question.of, from_cache: true });
         Some(text)
@@ -171,8 +171,8 @@ impl RequestContext<'_> {
 
     /// Has the session remember that the model gives no summary of it.
     fn note_refusal(&self) {
-        if let Some(refusals) = self.refusals {
-            refusals.note(&self.service_identity, self.session_length());
+        if let Some(backoff) = self.backoff {
+            backoff.record(&self.service_identity, self.session_length());
         }
     }
 

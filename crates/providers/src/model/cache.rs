@@ -5,22 +5,22 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use epitome_shelf::{Draft, Generations, Privacy};
+use epitome_shelf::{Generations, PendingFile, Privacy};
 use epitome_strategy::lock;
 
 /// The hash of everything that an answer depends on.
-pub(super) type Key = blake3::Hash;
+pub(super) type CacheKey = blake3::Hash;
 
 /// A bounded cache: entries that are used stay.
 #[derive(Debug)]
 pub(super) struct Cache {
     /// `None` where nothing is to be kept.
-    memory: Option<Mutex<Generations<Key, String>>>,
+    memory: Option<Mutex<Generations<CacheKey, String>>>,
     folder: Option<AnswerFolder>,
 }
 
 /// The key of a request to a model.
-pub(super) fn key(parts: &[&str], max_tokens: u32) -> Key {
+pub(super) fn key(parts: &[&str], max_tokens: u32) -> CacheKey {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&max_tokens.to_le_bytes());
     for part in parts {
@@ -37,7 +37,7 @@ impl Cache {
     }
 
     /// The answer under `key`. A folder that cannot be read holds nothing.
-    pub(super) fn get(&self, key: &Key) -> Option<String> {
+    pub(super) fn get(&self, key: &CacheKey) -> Option<String> {
         if let Some(known) = lock(self.memory.as_ref()?).get(key) {
             return Some(known);
         }
@@ -47,7 +47,7 @@ impl Cache {
     }
 
     /// Keeps an answer. A folder that cannot be written is left alone.
-    pub(super) fn put(&self, key: &Key, answer: &str) {
+    pub(super) fn put(&self, key: &CacheKey, answer: &str) {
         self.remember(key, answer);
         if let Some(folder) = &self.folder {
             // Nothing is lost but the time of asking again.
@@ -55,7 +55,7 @@ impl Cache {
         }
     }
 
-    fn remember(&self, key: &Key, answer: &str) {
+    fn remember(&self, key: &CacheKey, answer: &str) {
         if let Some(memory) = &self.memory {
             lock(memory).put(*key, answer.to_owned());
         }
@@ -70,22 +70,22 @@ struct AnswerFolder {
 }
 
 impl AnswerFolder {
-    fn file(&self, key: &Key) -> PathBuf {
+    fn file(&self, key: &CacheKey) -> PathBuf {
         self.path.join(format!("{}.summary", &key.to_hex()[..32]))
     }
 
-    fn get(&self, key: &Key) -> Option<String> {
+    fn get(&self, key: &CacheKey) -> Option<String> {
         let stored = epitome_shelf::read_plain_text(self.file(key)).ok()?;
         let (hash, text) = stored.split_once('\n')?;
         (blake3::hash(text.as_bytes()).to_hex().as_str() == hash).then(|| text.to_owned())
     }
 
-    fn put(&self, key: &Key, answer: &str) -> io::Result<()> {
+    fn put(&self, key: &CacheKey, answer: &str) -> io::Result<()> {
         create_folder(&self.path)?;
         let stored = format!("{}\n{answer}", blake3::hash(answer.as_bytes()).to_hex());
-        let draft = Draft::new(&self.file(key), Privacy::Owner)?;
-        draft.file().write_all(stored.as_bytes())?;
-        draft.replace()?;
+        let pending = PendingFile::new(&self.file(key), Privacy::Owner)?;
+        pending.file().write_all(stored.as_bytes())?;
+        pending.replace()?;
         self.thin();
         Ok(())
     }
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_is_used_stays_and_the_rest_goes() {
         let cache = Cache::new(10, None);
-        let keys: Vec<Key> = (0..100).map(|number| key(&["a", &number.to_string()], 1)).collect();
+        let keys: Vec<CacheKey> = (0..100).map(|number| key(&["a", &number.to_string()], 1)).collect();
         for key in &keys {
             cache.put(key, "answer");
             assert!(cache.get(&keys[0]).is_some());
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn folders_outlive_the_cache_and_damage_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
-        let keys: Vec<Key> = (0..6).map(|number| key(&[&number.to_string()], 1)).collect();
+        let keys: Vec<CacheKey> = (0..6).map(|number| key(&[&number.to_string()], 1)).collect();
         Cache::new(4, Some(folder.path())).put(&keys[0], "one\ntwo");
         assert_eq!(Cache::new(4, Some(folder.path())).get(&keys[0]).as_deref(), Some("one\ntwo"));
         let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();

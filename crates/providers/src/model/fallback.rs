@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{Refusals, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
+use epitome_strategy::{ModelBackoff, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 
 use super::ModelSummarizer;
 
@@ -49,9 +49,9 @@ impl Summarizer for FallbackSummarizer {
             }),
         }
     }
-    fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {
-        let first = ModelSummarizer { refusals: Some(refusals.clone()), ..self.first.clone() };
-        let second = self.second.for_session(refusals).unwrap_or_else(|| Arc::clone(&self.second));
+    fn for_session(&self, backoff: &ModelBackoff) -> Option<Arc<dyn Summarizer>> {
+        let first = ModelSummarizer { backoff: Some(backoff.clone()), ..self.first.clone() };
+        let second = self.second.for_session(backoff).unwrap_or_else(|| Arc::clone(&self.second));
         Some(Arc::new(Self { first, second }))
     }
 }

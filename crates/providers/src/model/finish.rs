@@ -8,7 +8,7 @@ use super::answer::heading_name;
 use super::verify::{Findings, SessionRecord, TypedSentence, state_of};
 use super::wording::{CHANGED_FILES, SAID};
 
-/// What a person said and the model left out takes one part in so many of the summary, and so do the changed files.
+/// The share of a summary, as a divisor, for what a person said and the model left out, and again for the changed files.
 const SAID_PART: Tokens = 4;
 const FILES_PART: Tokens = 6;
 /// Below this many tokens a summary has no sections, and nothing is added to it.
@@ -32,8 +32,8 @@ pub(super) fn finish(
     let written = cut(text, limit, task.counter);
     let (verified, Findings { strings, unknown, corrected }) = record.verify(&written, task);
     let text = fit_to_limit(task, &verified, record, limit);
-    let left_out = texts(record.untold(&text));
-    let added = texts(record.untold(&written)).into_iter().filter(|said| !left_out.contains(said)).collect();
+    let left_out = texts(record.missing_sentences(&text));
+    let added = texts(record.missing_sentences(&written)).into_iter().filter(|said| !left_out.contains(said)).collect();
     let mut check = SummaryCheck {
         strings,
         unknown,
@@ -72,7 +72,7 @@ fn fit_to_limit(task: &SummaryTask<'_>, text: &str, record: &SessionRecord, limi
 /// A text with what the log has and the text does not: each kind in a section of its own, within its part of `limit`.
 fn with_missing(text: String, record: &SessionRecord, task: &SummaryTask<'_>, limit: Tokens) -> String {
     let sections = [
-        (SAID, said_lines(&record.untold(&text), task, limit / SAID_PART)),
+        (SAID, said_lines(&record.missing_sentences(&text), task, limit / SAID_PART)),
         (CHANGED_FILES, file_lines(record, &text, task, limit)),
     ];
     let missing = sections.into_iter().filter(|(_, lines)| !lines.is_empty());

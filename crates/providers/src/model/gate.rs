@@ -1,9 +1,9 @@
-//! A gate that lets only so many through at once.
+//! A gate that lets a bounded number of tasks through at once.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::unconstrained;
 
-/// Lets so many tasks through at once; the others wait in the order in which they came.
+/// Lets a bounded number of tasks through at once; the others wait in the order in which they came.
 #[derive(Debug)]
 pub(super) struct Gate(Semaphore);
 

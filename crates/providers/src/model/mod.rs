@@ -24,7 +24,7 @@ mod write;
 
 use std::sync::Arc;
 
-use epitome_strategy::{Refusals, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
+use epitome_strategy::{ModelBackoff, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 
 pub use fallback::FallbackSummarizer;
 pub use progress::{ModelProgress, ModelStep};
@@ -45,7 +45,7 @@ const BY_PROVIDER: &str = "provider";
 
 /// Has summaries written by a chat model.
 ///
-/// The model reads the messages as a transcript, long texts cut to their ends and to lines that tell of errors, fenced off
+/// The model reads the messages as a transcript, long texts cut to their ends and to lines that report errors, fenced off
 /// as data. What does not fit one request is summarised in parts, side by side, and merged. An earlier summary among the
 /// messages is brought up to date instead of being summarised again.
 ///
@@ -74,7 +74,7 @@ pub struct ModelSummarizer {
     /// Whether the model is the conversation's own, and the question is put at its end.
     in_conversation: bool,
     /// The session's memory of models that gave no summary, where this is for one session.
-    refusals: Option<Refusals>,
+    backoff: Option<ModelBackoff>,
     /// The provider's own compaction, where it is asked instead of the model.
     compaction: Option<Arc<dyn Compaction>>,
     /// The summarizer's kind in reports.
@@ -93,7 +93,7 @@ impl ModelSummarizer {
             settings: Arc::new(settings),
             progress: None,
             in_conversation: false,
-            refusals: None,
+            backoff: None,
             compaction: None,
             kind: BY_MODEL,
         })
@@ -153,7 +153,7 @@ impl Summarizer for ModelSummarizer {
         write::write(&Self { model, in_conversation: true, ..self.clone() }, task).await
     }
 
-    fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {
-        Some(Arc::new(Self { refusals: Some(refusals.clone()), ..self.clone() }))
+    fn for_session(&self, backoff: &ModelBackoff) -> Option<Arc<dyn Summarizer>> {
+        Some(Arc::new(Self { backoff: Some(backoff.clone()), ..self.clone() }))
     }
 }

@@ -7,14 +7,14 @@ use super::transcript::TranscriptPiece;
 
 /// Something to be made one summary of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum SummaryInput {
     /// A summary of messages.
     Summary(String),
     /// Messages.
     Messages(String),
 }
 
-impl Part {
+impl SummaryInput {
     /// Its text.
     pub(super) fn text(&self) -> &str {
         match self {
@@ -30,7 +30,7 @@ const FULL_ENOUGH: f64 = 0.75;
 ///
 /// Parts are filled from the oldest piece on: when messages are added, the parts in front stay what they were, and their
 /// summaries are known.
-pub(super) fn parts(pieces: &[TranscriptPiece], earlier: &[EarlierSummary], room: Tokens) -> Vec<Part> {
+pub(super) fn parts(pieces: &[TranscriptPiece], earlier: &[EarlierSummary], room: Tokens) -> Vec<SummaryInput> {
     let mut parts = Vec::new();
     let mut open = OpenPart::default();
     let mut summaries = earlier.iter().peekable();
@@ -38,7 +38,7 @@ pub(super) fn parts(pieces: &[TranscriptPiece], earlier: &[EarlierSummary], room
     for piece in pieces {
         while let Some(summary) = summaries.next_if(|summary| summary.before <= messages) {
             open.close(&mut parts);
-            parts.push(Part::Summary(summary.text.clone()));
+            parts.push(SummaryInput::Summary(summary.text.clone()));
         }
         // One more for the line feed between two pieces.
         let is_full = f64::from(open.tokens) > f64::from(room) * FULL_ENOUGH && piece.text.starts_with(">>> user");
@@ -49,7 +49,7 @@ pub(super) fn parts(pieces: &[TranscriptPiece], earlier: &[EarlierSummary], room
         messages = piece.messages;
     }
     open.close(&mut parts);
-    parts.extend(summaries.map(|summary| Part::Summary(summary.text.clone())));
+    parts.extend(summaries.map(|summary| SummaryInput::Summary(summary.text.clone())));
     parts
 }
 
@@ -68,9 +68,9 @@ impl OpenPart {
         self.tokens += piece.tokens + 1;
     }
 
-    fn close(&mut self, parts: &mut Vec<Part>) {
+    fn close(&mut self, parts: &mut Vec<SummaryInput>) {
         if !self.text.is_empty() {
-            parts.push(Part::Messages(std::mem::take(&mut self.text)));
+            parts.push(SummaryInput::Messages(std::mem::take(&mut self.text)));
         }
         self.tokens = 0;
     }
@@ -111,9 +111,9 @@ mod tests {
             let pieces: Vec<TranscriptPiece> = (1..=count).map(|message| piece(message, who(message))).collect();
             let earlier: Vec<EarlierSummary> =
                 summaries.iter().map(|before| EarlierSummary { before: *before, text: "S".to_owned() }).collect();
-            let numbers = |part: &Part| match part {
-                Part::Summary(_) => vec![0],
-                Part::Messages(text) => text.lines().filter_map(|line| line.parse().ok()).collect(),
+            let numbers = |part: &SummaryInput| match part {
+                SummaryInput::Summary(_) => vec![0],
+                SummaryInput::Messages(text) => text.lines().filter_map(|line| line.parse().ok()).collect(),
             };
             let found: Vec<Vec<usize>> = parts(&pieces, &earlier, 50).iter().map(numbers).collect();
             assert_eq!(found, expect);

@@ -80,11 +80,11 @@ pub enum PromptError {
 
 /// The prompts of both languages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Prompts([Texts; 2]);
+pub(super) struct Prompts([PromptTexts; 2]);
 
 /// The prompts of one language.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Texts(Vec<String>);
+pub(super) struct PromptTexts(Vec<String>);
 
 impl Prompts {
     /// The prompts that ship, with the files of `folder` in their place; or everything that is wrong with these.
@@ -101,16 +101,16 @@ impl Prompts {
                 strays.into_iter().filter(|path| !FOLDERS.iter().any(|name| path.ends_with(name))).map(unknown),
             );
         }
-        if problems.is_empty() { Ok(Self(languages.map(Texts))) } else { Err(problems) }
+        if problems.is_empty() { Ok(Self(languages.map(PromptTexts))) } else { Err(problems) }
     }
 
     /// The prompts of a language.
-    pub(super) fn texts(&self, language: Language) -> &Texts {
+    pub(super) fn texts(&self, language: Language) -> &PromptTexts {
         language.pick(&self.0[0], &self.0[1])
     }
 }
 
-impl Texts {
+impl PromptTexts {
     /// The prompt of that name as it is.
     pub(super) fn get(&self, name: &str) -> &str {
         let index = SHIPPED.iter().position(|shipped| shipped.name == name);

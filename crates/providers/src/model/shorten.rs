@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use epitome_strategy::cut::{Focus, telling_lines};
+use epitome_strategy::cut::{Focus, informative_lines};
 use epitome_strategy::{Arguments, Language, Tokens, Value, View};
 
 /// Tokens beside which a text is not cut: the mark would cost as much.
@@ -19,7 +19,7 @@ pub(super) fn shorten_text<'t>(view: &View<'_>, text: &'t str, most: Tokens, foc
     if is_short {
         return Cow::Borrowed(text);
     }
-    let lines = telling_lines(view, text, focus, most);
+    let lines = informative_lines(view, text, focus, most);
     let mut short = String::new();
     let mut at = 0;
     let gap = |short: &mut String, range: std::ops::Range<usize>| {

@@ -44,8 +44,8 @@ pub(super) fn with_messages<'m, R>(
     task: &SummaryTask<'_>,
     read: impl FnOnce(&View<'_>) -> R,
 ) -> R {
-    let told = |message: &&Arc<Message>| !matches!(message.origin, Origin::Summary | Origin::Notice);
-    View::read_messages(messages.filter(told), task.counter, task.language, read)
+    let is_original = |message: &&Arc<Message>| !matches!(message.origin, Origin::Summary | Origin::Notice);
+    View::read_messages(messages.filter(is_original), task.counter, task.language, read)
 }
 
 /// The length of the messages that the summary replaces.

@@ -10,7 +10,7 @@ use super::ask::{AskFailure, Question, RequestContext, TokensSpent};
 use super::check::{AnswerLayout, AnswerRequirements};
 use super::fence::fenced;
 use super::finish::{BRIEF_BELOW, cut, finish, room_for_text};
-use super::parts::{Part, groups, parts};
+use super::parts::{SummaryInput, groups, parts};
 use super::progress::ModelStep;
 use super::source::{self, EarlierSummary, Size};
 use super::transcript::{TextLimits, pieces};
@@ -23,7 +23,7 @@ const MOST_HALVINGS: u32 = 3;
 const LEAST_ROOM: Tokens = 200;
 /// Tokens of a part's summary, at least and at most.
 const PART_SUMMARY: std::ops::RangeInclusive<Tokens> = 300..=1_500;
-/// A summary takes at most one part in so many of the window.
+/// The largest share of the window, as a divisor, that a summary takes.
 const LEAST_WINDOWS: Tokens = 10;
 /// The factor of tokens for exact strings against plain words.
 const DENSITY: f64 = 1.3;
@@ -42,7 +42,7 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
         texts: summarizer.prompts.texts(task.language),
         spent: TokensSpent::default(),
         asked_again: Mutex::default(),
-        refusals: summarizer.refusals.as_ref(),
+        backoff: summarizer.backoff.as_ref(),
         service_identity: summarizer.service_identity(),
     };
     let writer = SummaryWriter::new(&desk, &summarizer.settings);
@@ -213,7 +213,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
 
     /// The session as parts of at most `room` tokens: cut a little where it then fits at once, cut as configured where it
     /// does not.
-    fn parts(&self, room: Tokens) -> Vec<Part> {
+    fn parts(&self, room: Tokens) -> Vec<SummaryInput> {
         let task = self.desk.task;
         let earlier: Tokens = self.earlier.iter().map(|it| task.counter.count(&it.text) + 40).sum();
         let most = self.settings.result_tokens;
@@ -229,23 +229,30 @@ impl<'w, 's> SummaryWriter<'w, 's> {
     }
 
     /// The one request that does it all, where one does.
-    fn single(&self, parts: &[Part], last: &SummarySpec, room: Tokens) -> Option<Question> {
-        let count = |part: &Part| self.desk.task.counter.count(part.text()) + 40;
+    fn single(&self, parts: &[SummaryInput], last: &SummarySpec, room: Tokens) -> Option<Question> {
+        let count = |part: &SummaryInput| self.desk.task.counter.count(part.text()) + 40;
         let fits = parts.len() == 1 || parts.iter().map(count).sum::<Tokens>() <= room;
         match parts {
             _ if !fits => None,
-            [Part::Messages(messages)] => Some(self.summarize(messages, last, 1, 1)),
-            [Part::Summary(summary), Part::Messages(messages)] => Some(self.update(summary, messages, last)),
+            [SummaryInput::Messages(messages)] => Some(self.summarize(messages, last, 1, 1)),
+            [SummaryInput::Summary(summary), SummaryInput::Messages(messages)] => {
+                Some(self.update(summary, messages, last))
+            }
             [] => None,
             several => Some(self.merge_question(several, last, 1, 1)),
         }
     }
 
     /// Every part as a summary; the same part is asked for once.
-    async fn summaries(&self, parts: Vec<Part>, wanted: &SummarySpec, room: Tokens) -> Result<Vec<String>, AskFailure> {
+    async fn summaries(
+        &self,
+        parts: Vec<SummaryInput>,
+        wanted: &SummarySpec,
+        room: Tokens,
+    ) -> Result<Vec<String>, AskFailure> {
         let mut asked: Vec<&str> = Vec::new();
         for part in &parts {
-            if let Part::Messages(text) = part
+            if let SummaryInput::Messages(text) = part
                 && !asked.contains(&text.as_str())
             {
                 asked.push(text);
@@ -257,9 +264,9 @@ impl<'w, 's> SummaryWriter<'w, 's> {
             asked.iter().zip(1..).map(|(text, number)| self.summarize(text, wanted, number, of)).collect();
         let written = self.all(&questions).await?;
         let counter = self.desk.task.counter;
-        let summary = |part: &Part| match part {
-            Part::Summary(text) => cut(text, room / 2, counter),
-            Part::Messages(text) => {
+        let summary = |part: &SummaryInput| match part {
+            SummaryInput::Summary(text) => cut(text, room / 2, counter),
+            SummaryInput::Messages(text) => {
                 let index = asked.iter().position(|asked| asked == text).unwrap_or_default();
                 cut(written.get(index).map_or("", String::as_str), room / 2, counter)
             }
@@ -267,7 +274,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         Ok(parts.iter().map(summary).collect())
     }
 
-    /// The answers to all questions, in their order, or the first failure: the other requests are then given up.
+    /// The answers to all questions, in their order, or the first failure: the other requests are then cancelled.
     async fn all(&self, questions: &[Question]) -> Result<Vec<String>, AskFailure> {
         let numbered = |(index, question)| async move { (index, self.desk.ask(question).await) };
         // Not in their order: a failure is not to wait for answers that come before it.
@@ -304,7 +311,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
             let mut questions = Vec::new();
             for group in groups.iter().filter(|group| group.len() > 1) {
                 let texts = group.clone().map(|index| cut(&summaries[index], room / group.len() as Tokens, counter));
-                let texts: Vec<Part> = texts.map(Part::Summary).collect();
+                let texts: Vec<SummaryInput> = texts.map(SummaryInput::Summary).collect();
                 questions.push(self.merge_question(&texts, part, done + 1 + questions.len() as u32, of));
             }
             let texts = self.all(&questions).await?;
@@ -319,9 +326,12 @@ impl<'w, 's> SummaryWriter<'w, 's> {
             done += merges;
         }
         let share = room / (summaries.len().max(1) as Tokens);
-        let parts: Vec<Part> = match summaries.iter().map(count).sum::<Tokens>() <= room {
-            true => summaries.into_iter().map(Part::Summary).collect(),
-            false => summaries.iter().map(|text| Part::Summary(cut(text, share.saturating_sub(40), counter))).collect(),
+        let parts: Vec<SummaryInput> = match summaries.iter().map(count).sum::<Tokens>() <= room {
+            true => summaries.into_iter().map(SummaryInput::Summary).collect(),
+            false => summaries
+                .iter()
+                .map(|text| SummaryInput::Summary(cut(text, share.saturating_sub(40), counter)))
+                .collect(),
         };
         self.desk.ask(&self.merge_question(&parts, last, done + 1, done + 1)).await
     }
@@ -336,10 +346,10 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         self.question("update", &[("summary", &summary), ("transcript", &transcript)], wanted, 1, 1)
     }
 
-    fn merge_question(&self, parts: &[Part], wanted: &SummarySpec, part: u32, of: u32) -> Question {
+    fn merge_question(&self, parts: &[SummaryInput], wanted: &SummarySpec, part: u32, of: u32) -> Question {
         let fenced = parts.iter().map(|part| match part {
-            Part::Summary(text) => fenced("summary", text),
-            Part::Messages(text) => fenced("messages", text),
+            SummaryInput::Summary(text) => fenced("summary", text),
+            SummaryInput::Messages(text) => fenced("messages", text),
         });
         let parts = fenced.collect::<Vec<_>>().join("\n\n");
         self.question("merge", &[("parts", &parts)], wanted, part, of)

@@ -11,7 +11,7 @@ use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChannelKind, ChannelSettings, KeySource};
 use epitome_providers::http::RetryPolicy;
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelSummarizer};
-use epitome_strategy::{Configurable, Message, Refusals, Summarizer, Summary};
+use epitome_strategy::{Configurable, Message, ModelBackoff, Summarizer, Summary};
 use epitome_testkit::FakeCounter;
 use serde_json::{Value, json};
 
@@ -356,8 +356,8 @@ fn a_provider_that_refused_the_session_is_not_asked_again() {
     let settings = settings(&server);
     let model = ModelSummarizer::new(settings.open().unwrap(), ModelSettings::default()).unwrap();
     let shared = model.by_compaction(settings.open_compaction().unwrap());
-    let (own, case) = (Refusals::default(), Case::new(FIXING));
-    let summarize = |refusals: &Refusals, case: &Case| {
+    let (own, case) = (ModelBackoff::default(), Case::new(FIXING));
+    let summarize = |refusals: &ModelBackoff, case: &Case| {
         block_on(shared.for_session(refusals).unwrap().summarize(&case.task())).map(|_| asked(&server).len())
     };
     summarize(&own, &case).unwrap_err();
@@ -366,5 +366,5 @@ fn a_provider_that_refused_the_session_is_not_asked_again() {
     later.messages.pop();
     summarize(&own, &later).unwrap_err();
     assert_eq!(asked(&server), ["on demand"]);
-    assert_eq!(summarize(&Refusals::default(), &later).unwrap(), 2, "another session is another matter");
+    assert_eq!(summarize(&ModelBackoff::default(), &later).unwrap(), 2, "another session is another matter");
 }

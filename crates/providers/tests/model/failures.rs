@@ -9,7 +9,7 @@ use epitome_engine::block_on;
 use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Overflow, Stop};
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelStep, ModelSummarizer};
-use epitome_strategy::{Refusals, Summarizer, Tokens, async_trait};
+use epitome_strategy::{ModelBackoff, Summarizer, Tokens, async_trait};
 
 use super::scripted::{Answer, Case, FIXING, GOOD, Scripted, error, fenced, good, said, summarizer, with};
 
@@ -94,7 +94,7 @@ fn who_gives_no_summary_is_not_asked_again_for_the_session() {
     let check = |answer: fn() -> Result<ChatAnswer, ChatError>, asked: usize, asked_later: usize| {
         let model = Scripted::new(100_000, move |_, _| answer());
         let (case, shared) = (Case::new(FIXING), summarizer(&model));
-        let (refusals, other) = (Refusals::default(), Refusals::default());
+        let (refusals, other) = (ModelBackoff::default(), ModelBackoff::default());
         let own = shared.for_session(&refusals).unwrap();
         block_on(own.summarize(&case.task())).unwrap_err();
         assert_eq!(model.requests().len(), asked);

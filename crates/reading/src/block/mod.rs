@@ -6,13 +6,13 @@ mod section;
 use std::fmt::Write as _;
 
 use epitome_strategy::cut::Focus;
-use epitome_strategy::parts::Run;
+use epitome_strategy::parts::UnitRun;
 use epitome_strategy::text::clip;
 use epitome_strategy::transcript::{self, Record, Rows, Sign, Speaker, is_transcript};
 use epitome_strategy::{Language, Tokens, UnitKind, View};
 
 use crate::choose::{Bounds, Choice};
-use crate::passage::Kind;
+use crate::passage::PassageKind;
 use crate::records::records;
 use crate::source::{Source, SummaryForm};
 use crate::worth::Worth;
@@ -37,7 +37,7 @@ const CHOSEN_SHARE: f64 = 1.12;
 /// How often lines leave again before a block is given up.
 const ROUNDS: usize = 12;
 
-/// Below so many tokens a block is its lines alone: headings and a list of files would take most of it.
+/// Below this number of tokens a block is its lines alone: headings and a list of files would take most of it.
 const PLAIN_BELOW: Tokens = 120;
 
 /// The columns that a line is cut to where no whole one fits, and how many lines are tried.
@@ -72,7 +72,7 @@ impl<'b, 'v> Blocks<'b, 'v> {
         typed_share: f64,
         focus: Option<&str>,
     ) -> Self {
-        let focus = Focus::new(focus).telling(source.lines.iter().map(|line| line.text()));
+        let focus = Focus::new(focus).distinctive(source.lines.iter().map(|line| line.text()));
         let sections = Section::of_lines(view, source);
         Self { view, source, worth, sections, language, typed_share, focus, context: None }
     }
@@ -85,7 +85,7 @@ impl<'b, 'v> Blocks<'b, 'v> {
 
     /// Returns the block of each of these runs, in order, with the number of its lines: at most as many tokens as its share, and
     /// empty where no line fits. What two of them would share is in the newer one. Linear in the lines, and a sort of them.
-    pub fn write(&self, runs: &[Run], shares: &[Tokens]) -> Vec<(String, usize)> {
+    pub fn write(&self, runs: &[UnitRun], shares: &[Tokens]) -> Vec<(String, usize)> {
         let mut listed = Files::default();
         let mut blocks: Vec<Block> = Vec::with_capacity(runs.len());
         for (run, share) in runs.iter().zip(shares).rev() {
@@ -114,7 +114,7 @@ impl<'b, 'v> Blocks<'b, 'v> {
     /// Chooses the lines of all blocks: demands first, then what else the user typed, as far as its share allows, what is about
     /// the focus, some decisions and questions of the model, then whatever is worth most. The newest list of tasks is in its
     /// block anyway.
-    fn choice(&self, runs: &[Run], shares: &[Tokens], blocks: &[Block]) -> Choice<'b> {
+    fn choice(&self, runs: &[UnitRun], shares: &[Tokens], blocks: &[Block]) -> Choice<'b> {
         let source = self.source;
         let run_of = |unit: u32| {
             let run = runs.partition_point(|run| run.units.last().is_some_and(|last| *last < unit));
@@ -153,11 +153,16 @@ impl<'b, 'v> Blocks<'b, 'v> {
             Choice::new(source, self.worth, is_open, stays).with_bounds(Bounds::new(of_passage.clone(), bounds));
         let section = |line: u32| self.sections[line as usize];
         let of_user = share(self.typed_share);
-        let told = |line: u32| source.passages[source.lines[line as usize].passage as usize].kind == Kind::Told;
-        choice.take_among(of_user, |line| section(line) == Section::Requests && told(line));
+        let is_spoken = |line: u32| {
+            source.passages[source.lines[line as usize].passage as usize].kind == PassageKind::SpokenThroughTool
+        };
+        choice.take_among(of_user, |line| section(line) == Section::Requests && is_spoken(line));
         choice.take_in_order(of_user, source.demands_in_turn(|passage| run_of(passage.unit).is_some()));
         let is_typed = |line: u32| {
-            matches!(source.passages[source.lines[line as usize].passage as usize].kind, Kind::Typed | Kind::Told)
+            matches!(
+                source.passages[source.lines[line as usize].passage as usize].kind,
+                PassageKind::Typed | PassageKind::SpokenThroughTool
+            )
         };
         if !is_plain {
             choice.take_among(of_user, is_typed);
@@ -200,10 +205,10 @@ impl<'b, 'v> Blocks<'b, 'v> {
         demands_first.take(MOST_TRIED).find_map(|line| {
             let line = &self.source.lines[*line as usize];
             let speaker = match self.source.passages[line.passage as usize].kind {
-                Kind::Typed | Kind::Told => Speaker::User,
-                Kind::Said | Kind::Answer => Speaker::Assistant,
-                Kind::Injected => Speaker::Harness,
-                Kind::Call | Kind::Argument | Kind::Output => return None,
+                PassageKind::Typed | PassageKind::SpokenThroughTool => Speaker::User,
+                PassageKind::Commentary | PassageKind::Answer => Speaker::Assistant,
+                PassageKind::Injected => Speaker::Harness,
+                PassageKind::Call | PassageKind::Argument | PassageKind::Output => return None,
             };
             WIDTHS.iter().find_map(|width| {
                 let mut rows = Rows::default();
@@ -268,7 +273,7 @@ struct Block {
 
 impl Block {
     /// Returns the block of a run, of at most `budget` tokens; files that are `listed` elsewhere are left out. Linear.
-    fn new(view: &View<'_>, source: &Source, run: &Run, listed: &Files, budget: Tokens) -> Self {
+    fn new(view: &View<'_>, source: &Source, run: &UnitRun, listed: &Files, budget: Tokens) -> Self {
         let is_of_run = |unit: u32| run.units.binary_search(&unit).is_ok();
         let passages = source.passages.iter().enumerate().filter(|(_, passage)| is_of_run(passage.unit));
         let passages = passages.map(|(index, _)| index).collect();

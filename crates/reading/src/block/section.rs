@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use epitome_strategy::{Cue, Cues, Language, View};
 
-use crate::passage::{Kind, Line};
+use crate::passage::{Line, PassageKind};
 use crate::source::Source;
 
 /// The block's parts, in order.
@@ -54,17 +54,21 @@ impl Section {
         let decides = view.lexicon().search(Cues::new([Cue::Decision]));
         let asks = view.lexicon().search(Cues::new([Cue::Question]));
         // A typed message answers what the model said before it.
-        let typed = source.passages.windows(2).filter(|pair| pair[1].kind == Kind::Typed);
+        let typed = source.passages.windows(2).filter(|pair| pair[1].kind == PassageKind::Typed);
         let answered: HashSet<u32> = typed.map(|pair| pair[0].message).collect();
         let section = |line: &Line| {
             let passage = &source.passages[line.passage as usize];
             match passage.kind {
-                Kind::Typed | Kind::Told if line.demand > 0.0 => Self::Requests,
-                Kind::Argument if passage.action.is_some_and(|action| source.actions[action as usize].lists_tasks) => {
+                PassageKind::Typed | PassageKind::SpokenThroughTool if line.demand > 0.0 => Self::Requests,
+                PassageKind::Argument
+                    if passage.action.is_some_and(|action| source.actions[action as usize].lists_tasks) =>
+                {
                     Self::Tasks
                 }
-                Kind::Said | Kind::Answer if decides.has(line.text()) => Self::Decisions,
-                Kind::Said | Kind::Answer if asks.has(line.text()) && !answered.contains(&passage.message) => {
+                PassageKind::Commentary | PassageKind::Answer if decides.has(line.text()) => Self::Decisions,
+                PassageKind::Commentary | PassageKind::Answer
+                    if asks.has(line.text()) && !answered.contains(&passage.message) =>
+                {
                     Self::Questions
                 }
                 _ => Self::Details,

@@ -1,7 +1,7 @@
 //! `/v1/agents`: what agents do differently, those of the configuration and those that a tenant stores.
 
-mod kept;
-mod meant;
+mod channel_resolution;
+mod runtime_cache;
 mod runtimes;
 pub(crate) mod settings;
 
@@ -22,8 +22,8 @@ use crate::http::{ApiError, PathParameters, Problem, json_of};
 use crate::openapi::with_problems;
 use crate::requester::Requester;
 use crate::state::Core;
-pub(crate) use kept::Runtimes;
-use meant::ResolvedChannels;
+use channel_resolution::ResolvedChannels;
+pub(crate) use runtime_cache::RuntimeCache;
 pub(crate) use runtimes::runtime_for;
 use runtimes::{config_of, settings_of};
 use settings::{AgentSettings, Fields, MOST_OF_A_KIND, Source, check_size, read_only, too_many};
@@ -90,7 +90,7 @@ pub(crate) async fn list(Requester { core, caller }: Requester) -> Result<Json<A
     let agents = storage.store.agents(&tenant).await.map_err(failed)?;
     let channels = storage.store.channels(&tenant).await.map_err(failed)?;
     let shared = Arc::clone(&core);
-    let items = core.turns.run(&caller.tenant, move |_| {
+    let items = core.workers.run(&caller.tenant, move |_| {
         let config = &shared.settings.config;
         let configured = config.agents().map(|name| configured(config, name));
         let stored = agents.iter().filter(|agent| !is_configured(&shared, &agent.name)).map(|agent| {
@@ -118,13 +118,13 @@ pub(crate) async fn get(
     check_name(&core, &name)?;
     let shared = Arc::clone(&core);
     if is_configured(&core, &name) {
-        let item = core.turns.run(&caller.tenant, move |_| configured(&shared.settings.config, &name));
+        let item = core.workers.run(&caller.tenant, move |_| configured(&shared.settings.config, &name));
         return Ok(Json(item.await?));
     }
     let agent = storage.store.agent(&tenant, &name).await.map_err(|error| storage.api_error(error))?;
     let agent = agent.ok_or_else(|| unknown(&name))?;
     let channels = channels_of(&core, &tenant, &agent).await;
-    Ok(Json(core.turns.run(&caller.tenant, move |_| stored_item(&shared, &tenant, &agent, channels)).await?))
+    Ok(Json(core.workers.run(&caller.tenant, move |_| stored_item(&shared, &tenant, &agent, channels)).await?))
 }
 
 /// Stores an agent, in place of the one of that name.
@@ -153,7 +153,7 @@ pub(crate) async fn put(
     }
     let channels = channels_of(&core, &tenant, &agent).await?;
     let (shared, given, its) = (Arc::clone(&core), agent.clone(), tenant.clone());
-    let item = core.turns.run(&caller.tenant, move |_| {
+    let item = core.workers.run(&caller.tenant, move |_| {
         let config = config_of(&shared, &its, &given, &channels)?;
         // Problems that only building shows, such as a key that is missing.
         runtimes::build(&shared, &config)?;
@@ -220,7 +220,7 @@ fn stored_item(core: &Core, tenant: &Tenant, agent: &Agent, channels: Result<Vec
     agent_item(&agent.name, settings_of(&agent.settings), Source::Stored, own.map_err(|error| error.message))
 }
 
-/// An agent with the configuration that its settings come to, or why they come to none.
+/// An agent with the configuration that its settings make, or why they make none.
 fn agent_item(name: &str, settings: Map<String, Value>, source: Source, own: Result<Config, String>) -> AgentItem {
     let (effective, problem) = match own {
         Ok(config) => (Some(config.agent_in_force()), None),

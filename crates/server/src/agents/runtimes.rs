@@ -7,8 +7,8 @@ use epitome::store::{Agent, Channel, SessionMetadata, Tenant};
 use epitome::{Config, Runtime};
 use serde_json::{Map, Value};
 
-use super::kept::{RuntimeKey, Runtimes};
-use super::meant::ResolvedChannels;
+use super::channel_resolution::ResolvedChannels;
+use super::runtime_cache::{RuntimeCache, RuntimeKey};
 use super::settings::{bad_settings, check_size};
 use crate::channels;
 use crate::http::{ApiError, Problem};
@@ -26,7 +26,7 @@ const HELP: &str = "GET /openapi.json describes the settings of an agent";
 /// not allow.
 pub(crate) async fn runtime_for(
     core: &Arc<Core>,
-    runtimes: &Runtimes,
+    runtimes: &RuntimeCache,
     tenant: &Tenant,
     about: &SessionMetadata,
 ) -> Result<Arc<Runtime>, ApiError> {
@@ -59,7 +59,7 @@ pub(crate) async fn runtime_for(
         return known;
     }
     let (shared, its, owner) = (Arc::clone(core), tenant.clone(), tenant.name());
-    let built = core.turns.run(&owner, move |_| {
+    let built = core.workers.run(&owner, move |_| {
         let mut config = with_channels(&shared, &its, &channels)?;
         if let Some(name) = configured {
             config = config.for_agent(&name).map_err(|problem| bad_settings(problem.to_string(), HELP))?;

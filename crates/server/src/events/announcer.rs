@@ -1,4 +1,4 @@
-//! From a live session to those who watch it.
+//! Announces the events of a live session to its listeners.
 
 use std::sync::Arc;
 
@@ -42,13 +42,13 @@ impl Announcer {
             | Event::ArrivalCut { .. }
             | Event::ResultsCleared { .. }
             | Event::Undone { .. } => held.push(event.clone()),
-            // The newest figures are the ones that count.
+            // The newest counters are the ones that count.
             Event::TokenUpdate { .. } => {
                 held.retain(|event| !matches!(event, Event::TokenUpdate { .. }));
                 held.push(event.clone());
             }
             // A failure has nothing to store; events before it still wait for their store.
-            _ => self.topic.tell(event),
+            _ => self.topic.publish(event),
         }
     }
 
@@ -56,7 +56,7 @@ impl Announcer {
     pub(crate) fn announce_stored(&self) {
         // Held while events are sent, so that those of two callers do not mix.
         let mut held = self.held.lock();
-        held.drain(..).for_each(|event| self.topic.tell(&event));
+        held.drain(..).for_each(|event| self.topic.publish(&event));
     }
 
     /// The change could not be stored, and so has not happened.
@@ -64,7 +64,7 @@ impl Announcer {
         let mut held = self.held.lock();
         let was_compacted = held.drain(..).any(|event| matches!(event, Event::CompactionDone { .. }));
         if was_compacted {
-            self.topic.tell(&Event::CompactionError { message: message.to_owned(), retryable: true });
+            self.topic.publish(&Event::CompactionError { message: message.to_owned(), retryable: true });
         }
     }
 }
@@ -108,8 +108,8 @@ mod tests {
         work(&announcer, &announcer.listener());
         hub.close();
         let mut heard = Vec::new();
-        while let NextEvent::Event(told) = watching.next().await {
-            heard.push(told.name.clone());
+        while let NextEvent::Event(event) = watching.next().await {
+            heard.push(event.name.clone());
         }
         assert_eq!(heard, expect);
     }

@@ -1,7 +1,7 @@
 //! Events of all instances, as they come from the database.
 //!
-//! A connection is woken when an instance has told something; what it was is read behind the last number that was read. So
-//! nothing is lost with a notification, nor with the connection: whoever connects anew reads on where it stopped.
+//! A connection is woken when an instance has published something; what it was is read behind the last number that was read. So
+//! nothing is lost with a notification, nor with the connection: a new connection continues where the last one stopped.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use epitome::store::{Exchange, Store, StoreError};
 use tokio::task::JoinHandle;
 
 use super::hub::Hub;
-use super::outbox::{Figures, Outbox};
+use super::outbox::{Outbox, OutboxCounters};
 
 /// Events that are read at once.
 const PAGE: u32 = 1_000;
@@ -45,11 +45,11 @@ pub(crate) async fn open(store: Option<&Store>) -> Result<(Arc<Hub>, Option<Feed
 async fn read(exchange: Exchange, hub: Arc<Hub>, outbox: Outbox, mut last: u64) {
     let (mut pause, mut is_first) = (FIRST_PAUSE, true);
     loop {
-        let figures = outbox.figures();
-        let Err(error) = follow(&exchange, &hub, figures, &mut last).await;
-        figures.failures.fetch_add(1, Ordering::Relaxed);
+        let counters = outbox.counters();
+        let Err(error) = follow(&exchange, &hub, counters, &mut last).await;
+        counters.failures.fetch_add(1, Ordering::Relaxed);
         // Only the first of several attempts that fail is worth a line.
-        let was_connected = figures.is_connected.swap(false, Ordering::Relaxed);
+        let was_connected = counters.is_connected.swap(false, Ordering::Relaxed);
         if was_connected || is_first {
             let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
             tracing::warn!(%error, %cause, "events of other instances are not heard: trying again");
@@ -62,11 +62,16 @@ async fn read(exchange: Exchange, hub: Arc<Hub>, outbox: Outbox, mut last: u64) 
 }
 
 /// Delivers the events behind that number until the connection breaks.
-async fn follow(exchange: &Exchange, hub: &Hub, figures: &Figures, last: &mut u64) -> Result<Infallible, StoreError> {
+async fn follow(
+    exchange: &Exchange,
+    hub: &Hub,
+    counters: &OutboxCounters,
+    last: &mut u64,
+) -> Result<Infallible, StoreError> {
     let mut wakeups = exchange.wakeups().await?;
     loop {
         while deliver_page(exchange, hub, last).await? {}
-        if !figures.is_connected.swap(true, Ordering::Relaxed) {
+        if !counters.is_connected.swap(true, Ordering::Relaxed) {
             tracing::info!("events of all instances are heard");
         }
         wakeups.next().await?;
@@ -78,7 +83,7 @@ async fn deliver_page(exchange: &Exchange, hub: &Hub, last: &mut u64) -> Result<
     let page = exchange.events_after(*last, PAGE).await?;
     if !page.follows(*last) {
         // Deleted before they were read, or the database is an older copy of itself: its numbers begin before.
-        hub.tell_missed((*last).min(page.newest));
+        hub.publish_missed((*last).min(page.newest));
     }
     page.events.iter().for_each(|event| hub.deliver(event));
     *last = page.events.last().map_or(page.newest, |event| event.id);

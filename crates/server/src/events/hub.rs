@@ -91,7 +91,7 @@ impl Hub {
         after: Option<&str>,
     ) -> Result<Option<Subscription>, StoreError> {
         let Some(outbox) = &self.outbox else { return Ok(self.subscribe(tenant, session, after)) };
-        // First this: what is told from here on is heard, and what was told before is read.
+        // First this: what is published from here on is heard, and what was published before is read.
         let Some(mut subscription) = self.subscribe(tenant, session, None) else { return Ok(None) };
         let number = after.and_then(|id| self.number_in(&subscription.topic, id));
         let behind = number.unwrap_or(u64::MAX);
@@ -112,7 +112,7 @@ impl Hub {
     /// Tells listeners of an event that came from the database.
     pub(super) fn deliver(&self, event: &FeedEvent) {
         if &*event.name == EVENTS_LOST {
-            return self.tell_missed(event.id);
+            return self.publish_missed(event.id);
         }
         let topic = {
             let state = self.state.lock();
@@ -121,15 +121,15 @@ impl Hub {
         };
         if let Some(topic) = topic
             && topic.sender.receiver_count() > 0
-            && let Some(told) = topic.read(event)
+            && let Some(event) = topic.read(event)
         {
             // The last listener may have left.
-            let _ = topic.sender.send(told);
+            let _ = topic.sender.send(event);
         }
     }
 
     /// Tells all listeners that some events up to that number were missed.
-    pub(super) fn tell_missed(&self, sequence: u64) {
+    pub(super) fn publish_missed(&self, sequence: u64) {
         let state = self.state.lock();
         for (topic, _) in state.tenants.values().flat_map(|tenant| tenant.topics.values()) {
             if let Some(missed) = topic.missed_event(sequence) {
@@ -138,11 +138,11 @@ impl Hub {
         }
     }
 
-    /// Waits until all instances can read what was told before this: whoever works on the session next tells its events
+    /// Waits until all instances can read the events published before: the session's next worker publishes its events
     /// behind these. Does not wait where the database does not take them.
-    pub(crate) async fn settle(&self) {
+    pub(crate) async fn flush(&self) {
         if let Some(outbox) = &self.outbox {
-            outbox.settle().await;
+            outbox.flush().await;
         }
     }
 
@@ -159,9 +159,9 @@ impl Hub {
         let kept = topic.kept.lock();
         let mut waiting = VecDeque::new();
         if let Some(id) = after {
-            let oldest = kept.events.front().map_or(kept.sequence + 1, |told| told.sequence);
+            let oldest = kept.events.front().map_or(kept.sequence + 1, |event| event.sequence);
             match self.number_in(&topic, id).filter(|after| (oldest..=kept.sequence + 1).contains(&(after + 1))) {
-                Some(after) => waiting.extend(kept.events.iter().filter(|told| told.sequence > after).cloned()),
+                Some(after) => waiting.extend(kept.events.iter().filter(|event| event.sequence > after).cloned()),
                 None => waiting.extend(topic.missed_event(kept.sequence)),
             }
         }
@@ -171,10 +171,10 @@ impl Hub {
     }
 
     /// The id of an event, with which a client can continue.
-    pub(super) fn id_of(&self, subscription: &Subscription, told: &QueuedEvent) -> String {
+    pub(super) fn id_of(&self, subscription: &Subscription, event: &QueuedEvent) -> String {
         match self.outbox {
-            Some(_) => format!("{}-{}", self.origin, told.sequence),
-            None => format!("{}-{}-{}", self.origin, subscription.topic.number, told.sequence),
+            Some(_) => format!("{}-{}", self.origin, event.sequence),
+            None => format!("{}-{}-{}", self.origin, subscription.topic.number, event.sequence),
         }
     }
 
@@ -195,9 +195,9 @@ impl Hub {
     }
 
     /// Ends the streams of a session that was deleted.
-    pub(crate) fn end(&self, tenant: &str, session: &str) {
+    pub(crate) fn end_session(&self, tenant: &str, session: &str) {
         if let Some(outbox) = &self.outbox {
-            return outbox.end(tenant, session);
+            return outbox.end_session(tenant, session);
         }
         let mut state = self.state.lock();
         let of_tenant = state.tenant_topics(tenant);
@@ -265,7 +265,7 @@ pub(crate) enum NextEvent {
     End(&'static str),
 }
 
-/// Somebody who watches a session.
+/// A listener's subscription to a session.
 pub(crate) struct Subscription {
     waiting: VecDeque<Arc<QueuedEvent>>,
     receiver: broadcast::Receiver<Arc<QueuedEvent>>,
@@ -278,33 +278,33 @@ pub(crate) struct Subscription {
 
 impl Subscription {
     /// Sends this listener alone the session's state, behind the missed events and before the new ones.
-    pub(super) fn tell_now(&mut self, event: &Event) {
+    pub(super) fn send_now(&mut self, event: &Event) {
         self.waiting.extend(self.topic.event_for_listeners(self.sequence, event.name(), EventKind::Change, event));
     }
 
     /// The next event. May be dropped and called again.
     pub(super) async fn next(&mut self) -> NextEvent {
-        if let Some(told) = self.waiting.pop_front() {
-            return NextEvent::Event(told);
+        if let Some(event) = self.waiting.pop_front() {
+            return NextEvent::Event(event);
         }
         loop {
-            let told = tokio::select! {
-                biased; // what was told before the end is heard before it
-                told = self.receiver.recv() => told,
+            let event = tokio::select! {
+                biased; // events before the end are heard before it
+                event = self.receiver.recv() => event,
                 ended = self.ended.wait_for(Option::is_some) => {
                     return NextEvent::End(ended.ok().and_then(|why| *why).unwrap_or(STOPPING));
                 }
             };
-            match told {
-                // One of the database that was told before this listener came, and read a little later.
-                Ok(told) if told.kind != EventKind::Missed && told.sequence <= self.sequence => {}
+            match event {
+                // One of the database that was published before this listener came, and read a little later.
+                Ok(event) if event.kind != EventKind::Missed && event.sequence <= self.sequence => {}
                 // Where the numbers begin anew, or events are read again, what comes behind this has smaller ones.
-                Ok(told) if told.kind == EventKind::Missed => {
-                    self.sequence = self.sequence.min(told.sequence);
-                    return NextEvent::Event(told);
+                Ok(event) if event.kind == EventKind::Missed => {
+                    self.sequence = self.sequence.min(event.sequence);
+                    return NextEvent::Event(event);
                 }
-                Ok(told) if told.kind == EventKind::End => return NextEvent::End(DELETED),
-                Ok(told) => return NextEvent::Event(told),
+                Ok(event) if event.kind == EventKind::End => return NextEvent::End(DELETED),
+                Ok(event) => return NextEvent::Event(event),
                 Err(broadcast::error::RecvError::Lagged(_)) => {
                     return match self.topic.missed_event(self.sequence) {
                         Some(missed) => NextEvent::Event(missed),
@@ -356,9 +356,9 @@ mod tests {
         let mut heard = Vec::new();
         for _ in 0..count {
             match subscription.next().await {
-                NextEvent::Event(told) => {
-                    let json: serde_json::Value = serde_json::from_str(&told.json).unwrap();
-                    heard.push(json.get("epoch").map_or_else(|| told.name.to_string(), ToString::to_string));
+                NextEvent::Event(event) => {
+                    let json: serde_json::Value = serde_json::from_str(&event.json).unwrap();
+                    heard.push(json.get("epoch").map_or_else(|| event.name.to_string(), ToString::to_string));
                 }
                 NextEvent::End(why) => heard.push(why.to_owned()),
             }
@@ -371,18 +371,18 @@ mod tests {
         let hub = Arc::new(Hub::default());
         let topic = hub.topic("t", "s");
         let mut first = hub.subscribe("t", "s", None).unwrap();
-        (1..=3).for_each(|epoch| topic.tell(&undone(epoch)));
+        (1..=3).for_each(|epoch| topic.publish(&undone(epoch)));
         let NextEvent::Event(one) = first.next().await else { panic!("no event") };
         assert_eq!(one.json, r#"{"event":"undone","epoch":1,"tokens":10,"session":"s","sequence":1}"#);
         assert_eq!(one.name, "undone");
         let id = hub.id_of(&first, &one);
         let mut again = hub.subscribe("t", "s", Some(&id)).unwrap();
-        again.tell_now(&undone(100));
-        topic.tell(&undone(4));
+        again.send_now(&undone(100));
+        topic.publish(&undone(4));
         assert_eq!(heard(&mut again, 4).await, ["2", "3", "100", "4"], "each once, and how it stands between");
         assert_eq!(heard(&mut first, 3).await, ["2", "3", "4"]);
         let mut latest = hub.subscribe("t", "s", Some(&format!("{}-{}-4", hub.origin, topic.number))).unwrap();
-        topic.tell(&undone(5));
+        topic.publish(&undone(5));
         assert_eq!(heard(&mut latest, 1).await, ["5"], "who has heard all has missed none");
         let mut elsewhere = hub.subscribe("u", "s", None).unwrap();
         hub.close();
@@ -395,18 +395,18 @@ mod tests {
         let hub = Arc::new(Hub::default());
         let topic = hub.topic("t", "s");
         let mut slow = hub.subscribe("t", "s", None).unwrap();
-        topic.tell(&undone(0));
+        topic.publish(&undone(0));
         let id = format!("{}-{}-1", hub.origin, topic.number);
-        (1..=KEPT as u32).for_each(|epoch| topic.tell(&undone(epoch)));
+        (1..=KEPT as u32).for_each(|epoch| topic.publish(&undone(epoch)));
         assert_eq!(heard(&mut slow, 2).await, ["missed", "1"], "too slow");
         assert_eq!(heard(&mut hub.subscribe("t", "s", Some(&id)).unwrap(), 1).await, ["1"], "just in time");
-        topic.tell(&undone(9));
+        topic.publish(&undone(9));
         let [elsewhere, forgotten] = ["another-1-1".to_owned(), format!("{}-99-1", hub.origin)];
         let later = format!("{}-{}-999", hub.origin, topic.number);
         for id in [&id, &elsewhere, &forgotten, &later] {
             assert_eq!(heard(&mut hub.subscribe("t", "s", Some(id)).unwrap(), 1).await, ["missed"], "{id}");
         }
-        hub.end("t", "s");
+        hub.end_session("t", "s");
         let mut rest = heard(&mut slow, KEPT + 2).await;
         assert_eq!(rest.pop().unwrap(), DELETED);
         let mut anew = hub.subscribe("t", "s", Some(&id)).unwrap();
@@ -427,10 +427,10 @@ mod tests {
                 .unwrap();
         };
         tell(4, 4);
-        hub.tell_missed(5);
+        hub.publish_missed(5);
         tell(5, 5);
         tell(6, 6);
-        hub.end("t", "s");
+        hub.end_session("t", "s");
         assert_eq!(heard(&mut subscription, 3).await, ["missed", "6", DELETED]);
     }
 

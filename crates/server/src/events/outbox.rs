@@ -1,6 +1,6 @@
 //! Events on their way to the listeners of all instances.
 //!
-//! Whoever tells an event does not wait: a task takes all that have come since its last write, and writes them in one
+//! Publishing an event does not wait: a task takes all that have come since its last write, and writes them in one
 //! transaction with one notification. A burst of events is a few transactions, whatever their number.
 
 use std::fmt;
@@ -19,7 +19,7 @@ pub(super) const SESSION_DELETED: &str = "session_deleted";
 /// The name of the event that stands for some that could not be written.
 pub(super) const EVENTS_LOST: &str = "events_lost";
 
-/// Events that may wait for the database. More are lost, and listeners are told that they have missed some.
+/// The most events that may wait for the database. Further ones are lost, and listeners learn that they have missed some.
 const MOST_WAITING: usize = 8_192;
 
 /// Events of one transaction.
@@ -34,7 +34,7 @@ const MOST_KEPT: u32 = 200_000;
 /// The interval at which old events are deleted.
 const PRUNED_EVERY: Duration = Duration::from_secs(60);
 
-/// The time for which whoever worked on a session waits for its events to be written.
+/// How long a session's worker waits for its events to be stored.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The pauses between attempts to write, the first and the longest.
@@ -46,31 +46,31 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 pub(crate) struct Outbox {
     queue: mpsc::Sender<Item>,
     exchange: Exchange,
-    figures: Arc<Figures>,
+    counters: Arc<OutboxCounters>,
 }
 
 /// What has become of events.
 #[derive(Debug, Default)]
-pub(super) struct Figures {
-    told: AtomicU64,
+pub(super) struct OutboxCounters {
+    published: AtomicU64,
     lost: AtomicU64,
     pub(super) failures: AtomicU64,
     pub(super) is_connected: AtomicBool,
     /// Whether the last attempt to write failed.
     is_failing: AtomicBool,
-    /// Whether listeners still have to be told that some are lost.
-    is_lost_untold: AtomicBool,
+    /// Whether listeners still have to learn that some are lost.
+    is_loss_unreported: AtomicBool,
 }
 
 enum Item {
     Event(OutgoingEvent),
-    /// Somebody waits until all before it are written.
+    /// A caller waits until all before it are written.
     Settle(oneshot::Sender<()>),
 }
 
 impl fmt::Debug for Outbox {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Outbox").field("figures", &self.figures).finish_non_exhaustive()
+        formatter.debug_struct("Outbox").field("counters", &self.counters).finish_non_exhaustive()
     }
 }
 
@@ -78,21 +78,21 @@ impl Outbox {
     /// An outbox, and the task that empties it.
     pub(super) fn new(exchange: Exchange) -> (Self, impl Future<Output = ()> + Send) {
         let (queue, queued) = mpsc::channel(MOST_WAITING);
-        let figures = Arc::<Figures>::default();
-        let task = write(exchange.clone(), queued, Arc::clone(&figures));
-        (Self { queue, exchange, figures }, task)
+        let counters = Arc::<OutboxCounters>::default();
+        let task = write(exchange.clone(), queued, Arc::clone(&counters));
+        (Self { queue, exchange, counters }, task)
     }
 
     pub(super) fn exchange(&self) -> &Exchange {
         &self.exchange
     }
 
-    pub(super) fn figures(&self) -> &Figures {
-        &self.figures
+    pub(super) fn counters(&self) -> &OutboxCounters {
+        &self.counters
     }
 
     /// Tells an event of a session.
-    pub(super) fn tell(&self, tenant: &Arc<str>, session: &Arc<str>, event: &Event) {
+    pub(super) fn publish(&self, tenant: &Arc<str>, session: &Arc<str>, event: &Event) {
         match serde_json::to_string(event) {
             Ok(body) => self.push(OutgoingEvent {
                 tenant: Arc::clone(tenant),
@@ -106,7 +106,7 @@ impl Outbox {
     }
 
     /// Tells that a session was deleted: its streams end.
-    pub(super) fn end(&self, tenant: &str, session: &str) {
+    pub(super) fn end_session(&self, tenant: &str, session: &str) {
         self.push(OutgoingEvent {
             tenant: Arc::from(tenant),
             session: Arc::from(session),
@@ -118,14 +118,14 @@ impl Outbox {
 
     fn push(&self, event: OutgoingEvent) {
         if self.queue.try_send(Item::Event(event)).is_err() {
-            self.figures.lost.fetch_add(1, Ordering::Relaxed);
-            self.figures.is_lost_untold.store(true, Ordering::Relaxed);
+            self.counters.lost.fetch_add(1, Ordering::Relaxed);
+            self.counters.is_loss_unreported.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Waits until what was told before this is written; not where the database takes nothing.
-    pub(super) async fn settle(&self) {
-        if self.figures.is_failing.load(Ordering::Relaxed) {
+    /// Waits until the events published before are written; not where the database takes nothing.
+    pub(super) async fn flush(&self) {
+        if self.counters.is_failing.load(Ordering::Relaxed) {
             return;
         }
         let (settled, is_settled) = oneshot::channel();
@@ -140,18 +140,23 @@ impl Outbox {
         }
     }
 
-    /// The current figures: name, help, value, and whether it is a counter.
+    /// The current counters: name, help, value, and whether it is a counter.
     pub(crate) fn metrics(&self) -> [(&'static str, &'static str, f64, bool); 4] {
-        let figures = &self.figures;
+        let counters = &self.counters;
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
-        let is_connected = figures.is_connected.load(Ordering::Relaxed);
+        let is_connected = counters.is_connected.load(Ordering::Relaxed);
         [
-            ("epitome_events_told_total", "Events that were written for all instances.", count(&figures.told), true),
-            ("epitome_events_lost_total", "Events that could not be written.", count(&figures.lost), true),
+            (
+                "epitome_events_published_total",
+                "Events that were written for all instances.",
+                count(&counters.published),
+                true,
+            ),
+            ("epitome_events_lost_total", "Events that could not be written.", count(&counters.lost), true),
             (
                 "epitome_event_failures_total",
                 "How often events could not be written or read.",
-                count(&figures.failures),
+                count(&counters.failures),
                 true,
             ),
             (
@@ -164,8 +169,8 @@ impl Outbox {
     }
 }
 
-/// Writes what is queued until there is nobody left who could tell anything.
-async fn write(exchange: Exchange, mut queued: mpsc::Receiver<Item>, figures: Arc<Figures>) {
+/// Writes what is queued until no publisher is left.
+async fn write(exchange: Exchange, mut queued: mpsc::Receiver<Item>, counters: Arc<OutboxCounters>) {
     let mut prune_at = Instant::now() + PRUNED_EVERY;
     loop {
         match tokio::time::timeout_at(prune_at, queued.recv()).await {
@@ -180,7 +185,7 @@ async fn write(exchange: Exchange, mut queued: mpsc::Receiver<Item>, figures: Ar
                     }
                     next = if events.len() < MOST_AT_ONCE { queued.try_recv().ok() } else { None };
                 }
-                write_all(&exchange, events, waiting, &figures).await;
+                write_all(&exchange, events, waiting, &counters).await;
             }
             Err(_) => {}
         }
@@ -188,41 +193,41 @@ async fn write(exchange: Exchange, mut queued: mpsc::Receiver<Item>, figures: Ar
         if Instant::now() >= prune_at {
             prune_at = Instant::now() + PRUNED_EVERY;
             if let Err(error) = exchange.prune_events(KEPT_FOR, MOST_KEPT).await {
-                figures.failures.fetch_add(1, Ordering::Relaxed);
+                counters.failures.fetch_add(1, Ordering::Relaxed);
                 tracing::warn!(%error, "old events are not deleted");
             }
         }
     }
 }
 
-/// Writes events, again and again until it is done. Whoever waits for it is told of the first attempt.
+/// Writes events, again and again until it is done. A waiting caller gets the result of the first attempt.
 async fn write_all(
     exchange: &Exchange,
     mut events: Vec<OutgoingEvent>,
     waiting: Vec<oneshot::Sender<()>>,
-    figures: &Figures,
+    counters: &OutboxCounters,
 ) {
-    let told = events.len() as u64;
-    if figures.is_lost_untold.swap(false, Ordering::Relaxed) {
+    let published = events.len() as u64;
+    if counters.is_loss_unreported.swap(false, Ordering::Relaxed) {
         let nobody = Arc::<str>::from("");
         let (tenant, name) = (Arc::clone(&nobody), Arc::from(EVENTS_LOST));
         events.push(OutgoingEvent { tenant, session: nobody, name, body: "{}".to_owned(), is_last: false });
     }
     let (mut waiting, mut pause) = (Some(waiting), FIRST_PAUSE);
-    while let Err(error) = exchange.tell(&events).await {
+    while let Err(error) = exchange.publish(&events).await {
         waiting = None;
-        figures.failures.fetch_add(1, Ordering::Relaxed);
-        if !figures.is_failing.swap(true, Ordering::Relaxed) {
+        counters.failures.fetch_add(1, Ordering::Relaxed);
+        if !counters.is_failing.swap(true, Ordering::Relaxed) {
             let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
             tracing::warn!(%error, %cause, "events of sessions cannot be written: listeners hear them later");
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
-    if figures.is_failing.swap(false, Ordering::Relaxed) {
+    if counters.is_failing.swap(false, Ordering::Relaxed) {
         tracing::info!("events of sessions are written again");
     }
-    figures.told.fetch_add(told, Ordering::Relaxed);
+    counters.published.fetch_add(published, Ordering::Relaxed);
     for settled in waiting.into_iter().flatten() {
         // Whoever waited may have given up.
         let _ = settled.send(());

@@ -50,7 +50,7 @@ async fn talk(mut socket: WebSocket, mut subscription: Subscription, named: Name
     loop {
         let next = tokio::select! {
             next = subscription.next() => match next {
-                NextEvent::Event(told) => Message::text(told.json.clone()),
+                NextEvent::Event(event) => Message::text(event.json.clone()),
                 NextEvent::End(why) => {
                     let frame = CloseFrame { code: close_code::AWAY, reason: why.into() };
                     // The subscription is over whether or not the client receives this.

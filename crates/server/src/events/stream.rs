@@ -40,8 +40,8 @@ pub(crate) async fn stream(named: NamedSession, headers: HeaderMap) -> Result<Re
     let after = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let subscription = subscribe(&named, after).await?;
     let events = stream::unfold((named.sessions, subscription), |(sessions, mut subscription)| async move {
-        let NextEvent::Event(told) = subscription.next().await else { return None };
-        let event = Event::default().id(sessions.hub.id_of(&subscription, &told)).event(&told.name).data(&told.json);
+        let NextEvent::Event(event) = subscription.next().await else { return None };
+        let event = Event::default().id(sessions.hub.id_of(&subscription, &event)).event(&event.name).data(&event.json);
         Some((Ok::<_, Infallible>(event), (sessions, subscription)))
     });
     let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
@@ -60,6 +60,6 @@ pub(super) async fn subscribe(named: &NamedSession, after: Option<&str>) -> Resu
         .ok_or_else(|| Problem::TooManyListeners.with(format!("more than {MOST_LISTENERS} listeners")))?;
     // Read after that, so that nothing that happens in between is missed.
     let (context, usage) = named.context_and_usage().await?;
-    subscription.tell_now(&live::Event::TokenUpdate { context, usage });
+    subscription.send_now(&live::Event::TokenUpdate { context, usage });
     Ok(subscription)
 }

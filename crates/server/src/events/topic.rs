@@ -12,7 +12,7 @@ use tokio::sync::{broadcast, watch};
 
 use super::outbox::{Outbox, SESSION_DELETED};
 
-/// Events of a session that are kept for those who come back.
+/// The number of events of a session that are kept for listeners that reconnect.
 pub(super) const KEPT: usize = 256;
 
 /// The event for a client that has missed some: it asks for the session again.
@@ -104,21 +104,21 @@ impl Topic {
     }
 
     /// Tells an event to all who watch.
-    pub(super) fn tell(&self, event: &Event) {
+    pub(super) fn publish(&self, event: &Event) {
         if let Some(outbox) = &self.outbox {
-            return outbox.tell(&self.tenant, &self.session, event);
+            return outbox.publish(&self.tenant, &self.session, event);
         }
         let mut kept = self.kept.lock();
         kept.sequence += 1;
-        let Some(told) = self.event_for_listeners(kept.sequence, event.name(), EventKind::Change, event) else {
+        let Some(event) = self.event_for_listeners(kept.sequence, event.name(), EventKind::Change, event) else {
             return;
         };
-        kept.events.push_back(Arc::clone(&told));
+        kept.events.push_back(Arc::clone(&event));
         if kept.events.len() > KEPT {
             kept.events.pop_front();
         }
         // Nobody may be watching.
-        let _ = self.sender.send(told);
+        let _ = self.sender.send(event);
     }
 
     /// An event of the database as its listeners hear it.

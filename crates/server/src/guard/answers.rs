@@ -9,7 +9,7 @@ use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
 
-use super::shares::{Share, Shares};
+use super::quotas::{QuotaPermit, TenantQuotas};
 use crate::http::Problem;
 
 /// Answers up to this size count for nothing: connections are bounded, and so are these.
@@ -20,7 +20,7 @@ const PIECE: usize = 64 << 10;
 
 /// An answer, its size counted among those that are on their way until it is sent or its client is gone. 503 where
 /// there is no room for it. Small answers and streams are returned as they are. Linear in a large answer.
-pub(super) async fn meter_answer(answers: &Arc<Shares>, tenant: &Arc<str>, response: Response) -> Response {
+pub(super) async fn meter_answer(answers: &Arc<TenantQuotas>, tenant: &Arc<str>, response: Response) -> Response {
     let size = match response.body().size_hint().exact() {
         Some(size) if size > SMALL => size as usize,
         _ => return response,
@@ -42,11 +42,11 @@ pub(super) async fn meter_answer(answers: &Arc<Shares>, tenant: &Arc<str>, respo
 struct MeteredAnswer {
     pieces: VecDeque<Bytes>,
     left: usize,
-    share: Share,
+    share: QuotaPermit,
 }
 
 impl MeteredAnswer {
-    fn new(whole: &Bytes, share: Share) -> Self {
+    fn new(whole: &Bytes, share: QuotaPermit) -> Self {
         // Copies: a part of the whole would keep all of it in memory.
         let pieces = whole.chunks(PIECE).map(Bytes::copy_from_slice).collect();
         Self { pieces, left: whole.len(), share }
@@ -86,7 +86,7 @@ mod tests {
 
     #[tokio::test]
     async fn large_answers_are_counted_until_they_are_sent() {
-        let (answers, tenant) = (Shares::new(300_000, false), Arc::from("alice"));
+        let (answers, tenant) = (TenantQuotas::new(300_000, false), Arc::from("alice"));
         let first = meter_answer(&answers, &tenant, answer(200_000)).await;
         let second = meter_answer(&answers, &tenant, answer(200_000)).await;
         assert_eq!((first.status().as_u16(), second.status().as_u16()), (200, 503));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::shared_rates::{Away, SharedRates};
+use super::shared_rates::{DatabaseUnavailable, SharedRates};
 use crate::http::{ApiError, Problem};
 use parking_lot::Mutex;
 
@@ -49,7 +49,7 @@ impl Rates {
         };
         match shared.take(tenant).await {
             Ok(granted) => granted.map(|()| CountedBy::Everyone).map_err(|wait| self.refusal(wait)),
-            Err(Away) => self.take_here(tenant).map(|()| CountedBy::ThisInstance),
+            Err(DatabaseUnavailable) => self.take_here(tenant).map(|()| CountedBy::ThisInstance),
         }
     }
 

@@ -23,7 +23,7 @@ const AWAY_FOR: Duration = Duration::from_secs(5);
 
 /// The database does not answer.
 #[derive(Debug)]
-pub(super) struct Away;
+pub(super) struct DatabaseUnavailable;
 
 /// Requests that this instance may let in, and what it knows of the buckets.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl SharedRates {
     }
 
     /// Takes one request off what a tenant may ask for; the inner error is the time until there may be one more.
-    pub(super) async fn take(&self, tenant: &Arc<str>) -> Result<Result<(), Duration>, Away> {
+    pub(super) async fn take(&self, tenant: &Arc<str>) -> Result<Result<(), Duration>, DatabaseUnavailable> {
         let allowance = Arc::clone(self.tenants.lock().entry(Arc::clone(tenant)).or_default());
         if let Some(taken) = allowance.take() {
             return Ok(taken);
@@ -81,7 +81,7 @@ impl SharedRates {
             return Ok(taken);
         }
         if self.away.lock().is_some_and(|until| Instant::now() < until) {
-            return Err(Away);
+            return Err(DatabaseUnavailable);
         }
         let wanted = (self.per_minute / 60).clamp(1, LARGEST_ALLOWANCE);
         let draw = self.exchange.draw(tenant, self.per_minute, wanted);
@@ -102,6 +102,6 @@ impl SharedRates {
         if before.is_none() {
             tracing::warn!(%problem, "the database is away: rates are counted by this instance alone");
         }
-        Err(Away)
+        Err(DatabaseUnavailable)
     }
 }

@@ -8,7 +8,7 @@ use super::problem::Problem;
 /// The error for a compaction that could not be made; nothing where it was.
 pub(crate) fn require_compacted(report: &Report) -> Result<(), ApiError> {
     match report.status {
-        Status::NoChange | Status::Compacted | Status::Hollow => Ok(()),
+        Status::NoChange | Status::Compacted | Status::NearEmpty => Ok(()),
         Status::Infeasible => {
             let floor = report.floor.as_ref().map_or(0, |floor| floor.tokens);
             Err(Problem::Infeasible

@@ -28,7 +28,7 @@ pub(crate) fn raise_limit() -> Option<usize> {
     None
 }
 
-/// The connections that there can be with so many open files, `wanted` at most.
+/// The number of connections that `files` open files allow, at most `wanted`.
 pub(crate) fn connections(wanted: usize, files: Option<usize>) -> usize {
     let possible = files.map_or(wanted, |files| files.saturating_sub(BESIDE) / OF_A_CONNECTION);
     wanted.min(possible.max(1))

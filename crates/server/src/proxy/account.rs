@@ -161,8 +161,8 @@ mod tests {
         assert_eq!((entry.requests, entry.tokens_saved, entry.tokens_before, entry.tokens_after), (3, 80, 80, 40));
         assert_eq!(entry.model.as_deref(), Some("claude-sonnet-5"));
         assert_eq!((entry.lookups, entry.lookups_found), (2, 1));
-        let told = entry.reported;
-        assert_eq!((told.answers, told.unpriced, told.input, told.output), (2, 1, 1_000_000, 100_001));
+        let reported = entry.reported;
+        assert_eq!((reported.answers, reported.unpriced, reported.input, reported.output), (2, 1, 1_000_000, 100_001));
         // Half a million read at 0.2 and written at 2.5, a tenth written at 10.
         assert!((entry.price.unwrap() - (0.1 + 1.25 + 1.0)).abs() < 1e-9, "{:?}", entry.price);
     }

@@ -1,7 +1,7 @@
 //! Compactions by the conversation's own provider: the client's request, with the word that asks for one.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use epitome::live::Inquiry;
+use epitome::live::ConversationQuestion;
 use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, read_compacted};
 use epitome::wire::anthropic::{CompactionForm, CompactionReading, compact_within, is_compaction_unknown};
 use epitome::wire::refusal_text;
@@ -10,7 +10,7 @@ use super::handoff::Upstream;
 
 impl Upstream {
     /// The summary by the provider, asked in each form that it is not known to lack.
-    pub(super) async fn compacted(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
+    pub(super) async fn compacted(&self, question: ConversationQuestion<'_>) -> Result<ChatAnswer, ChatError> {
         let refused = |message: String| ChatError::new(ChatErrorKind::Rejected, message);
         if !self.wire.compacts_in_text() {
             let message = "the conversation's provider offers no compaction that can be read: of those that are known only \
@@ -18,10 +18,10 @@ impl Upstream {
             return Err(refused(message.to_owned()));
         }
         for form in self.offer.forms(self.tokens) {
-            if let Some(why) = form.refuses(inquiry.instruction) {
+            if let Some(why) = form.refuses(question.instruction) {
                 return Err(refused(format!("the provider's compaction cannot be asked for: {why}")));
             }
-            let body = compact_within(form, &self.body, inquiry.instruction, inquiry.max_tokens)
+            let body = compact_within(form, &self.body, question.instruction, question.max_tokens)
                 .map_err(|error| refused(error.to_string()))?;
             let (status, answer) = self.send(body, |headers| declare(headers, form)).await?;
             let said = String::from_utf8_lossy(&answer);

@@ -18,15 +18,15 @@ use super::handoff::{ProxyHost, UpstreamRoute};
 use super::headers;
 use super::incoming::Incoming;
 use super::learn::UsageReader;
-use super::look::{ReadFailure, look, read_elsewhere};
 use super::lookup::{Lookup, ProviderEndpoint};
 use super::native::{self, NativeRequest, Received};
 use super::opening::OpenedAnswer;
+use super::read::{ReadFailure, look, read_elsewhere};
 use super::state::Proxy;
 use super::unread::KnownBody;
 use crate::auth::Caller;
 use crate::http::{ApiError, body_of, decoded_body};
-use crate::turns::WorkFailure;
+use crate::worker_pool::WorkFailure;
 
 /// Sends a request that is not a conversation on as it came.
 pub(super) async fn pass(proxy: &Proxy, url: Url, request: Request) -> Result<Response, ApiError> {
@@ -56,8 +56,8 @@ pub(super) async fn forward(
     let body = body_of(body, &parts.headers, limits).await?;
     let mut headers = headers::for_provider(&parts.headers, false);
     headers::ask_for_plain(&mut headers);
-    let room = proxy.unpacked.room(&caller.tenant)?;
-    let taking = Arc::clone(&room);
+    let reservation = proxy.unpacked.reserve(&caller.tenant)?;
+    let taking = Arc::clone(&reservation);
     let grow = move |bytes| taking.grow(bytes);
     let Some(body) = decoded_body(&parts.headers, body.clone(), limits.body_bytes, grow).await? else {
         let prepared = PreparedRequest::as_it_came(FitOutcome::Bypassed, "encoded", body);
@@ -79,7 +79,7 @@ pub(super) async fn forward(
         caller: &caller,
         wire,
         route,
-        room: &room,
+        reservation: &reservation,
         headers: &parts.headers,
         outgoing: Arc::clone(&outgoing),
     };
@@ -96,7 +96,7 @@ pub(super) async fn forward(
     prepared.detail = prepared.detail.or(detail);
     let answer = send_on(proxy, SentRequest { url, headers }, prepared, remembered).await?;
     Ok(match front {
-        Some(front) => front.put_into(answer).await,
+        Some(front) => front.prepend_to(answer).await,
         None => answer,
     })
 }
@@ -217,7 +217,7 @@ async fn decide(
             return fail_open(proxy, &Arc::new(incoming), &shared, cause.as_str(), body).await;
         }
     };
-    if let Some(woven) = proxy.exchanges.weave(&incoming) {
+    if let Some(woven) = proxy.exchanges.reinsert(&incoming) {
         let end = incoming.end();
         // Where it cannot be read with the lookups in it, the client's own history is used.
         if let Ok(Ok(mut read)) = look(proxy, caller, wire, seed, woven.into(), said).await {
@@ -250,14 +250,14 @@ async fn decide(
         let prepared = prepare(&shared_proxy.decider, &shared_proxy.decisions, &read, &same, &mut turn, &host);
         shared_proxy.archive(&read, prepared)
     };
-    let prepared = proxy.core.turns.run(&caller.tenant, work).await;
+    let prepared = proxy.core.workers.run(&caller.tenant, work).await;
     match prepared {
         Ok(prepared) => (prepared, Some((incoming, shared))),
         Err(failed) => fail_open(proxy, &incoming, &shared, failed.as_str(), body).await,
     }
 }
 
-/// The request to send after a failure of ours: with the earlier decisions, where these can be carried out without
+/// The request to send after an internal error: with the earlier decisions, where these can be carried out without
 /// waiting for a turn; else as it came.
 async fn fail_open(
     proxy: &Arc<Proxy>,
@@ -290,7 +290,7 @@ async fn retry(
     let mut turn = tokio::time::timeout(wait, shared.lock()).await.ok()?;
     let same = Arc::clone(proxy);
     let tenant = Arc::clone(&incoming.owner);
-    let shrunk = proxy.core.turns.run(&tenant, move |cancellation| {
+    let shrunk = proxy.core.workers.run(&tenant, move |cancellation| {
         let decisions = &same.decisions;
         let made = shrink(&same.decider, decisions, &incoming, &shared, &mut turn, overflow, cancellation)?;
         Some(same.archive(&incoming, made))

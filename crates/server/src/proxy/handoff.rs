@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use epitome::live::{Conversation as Answers, Inquiry, LiveSession, Preparation};
+use epitome::live::{Conversation as Answers, ConversationQuestion, LiveSession, Preparation};
 use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, CompactionOffer, read_answer};
 use epitome::strategy::{Cancellation, async_trait};
 use epitome::wire::{Wire, ask_within};
@@ -125,8 +125,8 @@ pub(super) struct Upstream {
 }
 
 impl Upstream {
-    async fn answer(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
-        let body = ask_within(self.wire, &self.body, inquiry.instruction, inquiry.max_tokens)
+    async fn answer(&self, question: ConversationQuestion<'_>) -> Result<ChatAnswer, ChatError> {
+        let body = ask_within(self.wire, &self.body, question.instruction, question.max_tokens)
             .map_err(|error| ChatError::new(ChatErrorKind::Rejected, error.to_string()))?;
         let (status, bytes) = self.send(body, |_| ()).await?;
         let answer = read_answer(self.wire, status, &bytes)?;
@@ -176,11 +176,11 @@ impl Answers for Upstream {
         &self.model
     }
 
-    async fn ask(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
-        self.answer(inquiry).await
+    async fn ask(&self, question: ConversationQuestion<'_>) -> Result<ChatAnswer, ChatError> {
+        self.answer(question).await
     }
 
-    async fn compact(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
-        self.compacted(inquiry).await
+    async fn compact(&self, question: ConversationQuestion<'_>) -> Result<ChatAnswer, ChatError> {
+        self.compacted(question).await
     }
 }

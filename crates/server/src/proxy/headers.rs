@@ -2,7 +2,7 @@
 
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
-/// Headers that are of one connection only.
+/// Headers that concern one connection only.
 const OF_A_CONNECTION: [&str; 9] = [
     "connection",
     "keep-alive",

@@ -56,12 +56,12 @@ impl UsageReader {
         match &mut self.form {
             Form::Stream(events) => {
                 events.push(bytes);
-                let told: Vec<ReportedUsage> =
+                let reported: Vec<ReportedUsage> =
                     events.by_ref().filter_map(|event| ReportedUsage::read(&event.json)).collect();
                 if events.is_too_large() {
                     self.form = Form::Unread;
                 }
-                told.into_iter().for_each(|usage| self.take(usage));
+                reported.into_iter().for_each(|usage| self.take(usage));
             }
             Form::Whole(read) if read.len() + bytes.len() <= READ_BYTES => read.extend_from_slice(bytes),
             Form::Whole(_) => self.form = Form::Unread,

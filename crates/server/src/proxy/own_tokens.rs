@@ -28,7 +28,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 
 /// Takes the service's tokens out of a request for a provider: the header, the cookie, the sub-protocol or the parameter in
 /// which one stands goes whole. The path is not changed: [`are_in_path`].
-pub(super) fn take_out(tokens: &Tokens, url: &mut Url, headers: &mut HeaderMap) {
+pub(super) fn strip_tokens(tokens: &Tokens, url: &mut Url, headers: &mut HeaderMap) {
     if let Some(query) = url.query() {
         let left = clean_query(tokens, query);
         if left.as_deref() != Some(query) {
@@ -137,7 +137,7 @@ mod tests {
         url.set_query((!query.is_empty()).then_some(query));
         let mut map = HeaderMap::new();
         headers.iter().for_each(|(name, value)| assert!(!map.append(*name, value.parse().unwrap())));
-        take_out(&tokens, &mut url, &mut map);
+        strip_tokens(&tokens, &mut url, &mut map);
         let headers = map.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
         (url.query().map(str::to_owned), headers.collect())
     }

@@ -8,18 +8,18 @@ use epitome::Runtime;
 use epitome::config::{CompactionBy, Prices};
 use epitome_fit::conversation::{Decider, Decisions, Incoming, PreparedRequest};
 
+use super::compaction_support::CompactionSupport;
 use super::conversation::SharedConversation;
 use super::lookup::Exchanges;
 use super::native::{ItemKeys, random_key};
-use super::offers::Offers;
-use super::room::UnpackedBytes;
+use super::unpack_budget::UnpackBudget;
 use super::upstream::Sender;
 use crate::state::Core;
 
 /// The share of the memory that is for single messages: one part in this many.
 const OF_ITEMS: usize = 4;
 
-/// The part of the memory of conversations that is for what models looked up: one of so many.
+/// The share of the memory of conversations, as a divisor, that is for the lookups of models.
 const OF_EXCHANGES: usize = 8;
 
 /// The proxy's own state, beside the engine.
@@ -33,11 +33,11 @@ pub(crate) struct Proxy {
     pub(super) exchanges: Exchanges,
     pub(super) sender: Sender,
     /// Which compactions providers have of their own.
-    pub(super) compactions: Offers,
+    pub(super) compactions: CompactionSupport,
     /// What compaction items are signed with.
     pub(super) item_keys: ItemKeys,
     /// What requests may unpack to.
-    pub(super) unpacked: UnpackedBytes,
+    pub(super) unpacked: UnpackBudget,
     pub(super) prices: Prices,
 }
 
@@ -65,9 +65,9 @@ impl Proxy {
             ),
             exchanges: Exchanges::new(of_exchanges),
             sender: Sender::new(settings.limits.upstream_timeout, settings.tokens.clone())?,
-            compactions: Offers::default(),
+            compactions: CompactionSupport::default(),
             item_keys,
-            unpacked: UnpackedBytes::new(settings.limits.body_bytes, settings.tokens.has_several_tenants()),
+            unpacked: UnpackBudget::new(settings.limits.body_bytes, settings.tokens.has_several_tenants()),
             prices: Prices::shipped().map_err(|error| error.to_string())?,
             core,
         }))
@@ -89,7 +89,7 @@ impl Proxy {
         self.runtime().proxy_recall && !self.has_handles && !takes_tools
     }
 
-    /// Keeps what left the context of a request, for those who ask for it by its handle.
+    /// Keeps what left the context of a request, to be retrieved by its handle.
     pub(super) fn archive(&self, incoming: &Incoming, mut prepared: PreparedRequest) -> PreparedRequest {
         self.core.archives.keep(&incoming.owner, std::mem::take(&mut prepared.archived));
         prepared

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::own_tokens;
 use super::percent::percent_decode;
-use super::provider::{Addresses, Evidence, Provider, Refusal, choose};
+use super::provider::{Addresses, Evidence, Provider, RoutingError, choose};
 use crate::auth::Tokens;
 use crate::http::{ApiError, Problem};
 
@@ -33,7 +33,9 @@ pub enum UpstreamError {
     #[error("the address of a provider holds no password, key or query: clients send their keys themselves")]
     NotPlain,
     /// There is one of its kind already.
-    #[error("`{0}` is the second address of its kind: one for each of openai=, anthropic=, gemini= and all others")]
+    #[error(
+        "`{0}`: there is an address of this kind already; give one for each of openai=, anthropic=, gemini= and all others"
+    )]
     Second(String),
 }
 
@@ -110,7 +112,7 @@ pub(super) enum NoTarget {
     /// No provider is configured.
     Nobody,
     /// Its provider is not clear, or has no address.
-    Refused(Refusal),
+    Refused(RoutingError),
     /// The path would leave the address of its provider.
     Outside,
 }
@@ -157,14 +159,14 @@ impl From<NoTarget> for ApiError {
             NoTarget::Outside => Problem::BadPath
                 .with("the path leaves the provider's address")
                 .with_help("write the path without `.` and `..`, encoded or not"),
-            NoTarget::Refused(Refusal::Unclear) => Problem::UnclearProvider.into(),
-            NoTarget::Refused(Refusal::SeveralKeys(one, other)) => Problem::UnclearProvider
+            NoTarget::Refused(RoutingError::Unclear) => Problem::UnclearProvider.into(),
+            NoTarget::Refused(RoutingError::SeveralKeys(one, other)) => Problem::UnclearProvider
                 .with(format!("the request has keys of {one} and of {other}, and a provider is sent no other's key"))
                 .with_help(ONE_KEY),
-            NoTarget::Refused(Refusal::AnothersKey { key, other }) => Problem::UnclearProvider
+            NoTarget::Refused(RoutingError::AnothersKey { key, other }) => Problem::UnclearProvider
                 .with(format!("the key is one of {key}, and the request is one for {other}"))
                 .with_help(ONE_KEY),
-            NoTarget::Refused(Refusal::NoAddress(provider)) => {
+            NoTarget::Refused(RoutingError::NoAddress(provider)) => {
                 let name = match provider {
                     Provider::OpenAi => "openai=URL",
                     Provider::Anthropic => "anthropic=URL",
@@ -228,7 +230,7 @@ impl Sender {
         mut headers: HeaderMap,
         body: Option<reqwest::Body>,
     ) -> Result<reqwest::Response, UpstreamFailure> {
-        own_tokens::take_out(&self.tokens, &mut url, &mut headers);
+        own_tokens::strip_tokens(&self.tokens, &mut url, &mut headers);
         let host = url.host_str().unwrap_or_default();
         let is_local = host == "localhost" || host == "[::1]" || host.starts_with("127.");
         let client = if is_local { &self.local } else { &self.client };

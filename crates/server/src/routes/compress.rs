@@ -34,11 +34,11 @@ pub(crate) struct CompressRequest {
     config: Option<Value>,
 }
 
-/// The fewest tokens of a list that is made smaller although nobody named a budget: less fits every model's window, and
+/// The fewest tokens of a list that is made smaller although no budget was named: less fits every model's window, and
 /// most of it is what the turn is about. Source: half of the smallest window among the models that gateways offer (8,192).
 const LEAST_TOKENS: u32 = 4_096;
 
-/// The share of a list that stays where nobody named a budget: as for a list that grows
+/// The share of a list that stays where no budget was named: as for a list that grows
 /// ([`FitOptions::within`](epitome_fit::FitOptions::within)).
 const DEFAULT_SHARE: f64 = 0.5;
 
@@ -60,7 +60,7 @@ pub(crate) struct CompressAnswer {
     transforms_applied: Vec<String>,
     /// Handles of what left, for `GET /v1/retrieve/{hash}`.
     ccr_hashes: Vec<String>,
-    /// `compacted`, `hollow` (compacted, and nothing of the session's subject is left), `no-change`, `infeasible`,
+    /// `compacted`, `near-empty` (compacted, and nothing of the session's subject is left), `no-change`, `infeasible`,
     /// `rolled-back`, or `not-written` (a row would have to change otherwise than by a shorter text); the messages are
     /// changed in the first two cases only.
     status: &'static str,
@@ -132,7 +132,7 @@ fn has_results_without_calls(session: &Session) -> bool {
     units(session.view()).iter().any(|unit| unit.kind == UnitKind::Orphan)
 }
 
-/// Settles that the rows stay, and how far to go where nobody named a budget: down to the model's, or to a share of what
+/// Settles that the rows stay, and how far to go where no budget was named: down to the model's, or to a share of what
 /// came, and as near to that as the rows allow.
 fn keep_rows(job: &mut Job, has_budget: bool) {
     job.request.host = HostChanges::Texts;

@@ -16,7 +16,7 @@ use crate::state::{Core, suited};
 /// A text, or the messages of a request, to be counted.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CountAsk {
+pub(crate) struct CountRequest {
     /// A text.
     text: Option<String>,
     /// A request in a provider's format, or the bare list of its messages.
@@ -41,15 +41,15 @@ pub(crate) struct CountAnswer {
 
 /// Counts the tokens of a text or of messages.
 #[utoipa::path(
-    post, path = "/v1/count", tag = "compaction", request_body = CountAsk,
+    post, path = "/v1/count", tag = "compaction", request_body = CountRequest,
     responses((status = 200, description = "The tokens, and what they are counted by", body = CountAnswer))
 )]
 pub(crate) async fn count(requester: Requester, request: Request) -> Result<Json<CountAnswer>, ApiError> {
-    let ask: CountAsk = json_of(request, &requester.core.settings.limits).await?;
+    let ask: CountRequest = json_of(request, &requester.core.settings.limits).await?;
     requester.answer(move |requester, _| counted(&requester.core, &ask)).await
 }
 
-fn counted(core: &Core, ask: &CountAsk) -> Result<CountAnswer, ApiError> {
+fn counted(core: &Core, ask: &CountRequest) -> Result<CountAnswer, ApiError> {
     let mut counter: Arc<dyn TokenCounter> = match &ask.counter {
         None => Arc::clone(&core.runtime.counter),
         Some(name) => epitome::tokens::by_name(name).map_err(|error| Problem::BadRequest.with(error.to_string()))?,

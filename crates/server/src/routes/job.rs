@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use crate::http::{ApiError, Problem, provider_format, read_request};
 use crate::state::{Core, suited};
-use crate::turns::WorkFailure;
+use crate::worker_pool::WorkFailure;
 
 /// A request as a provider would get it, and its budget.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -196,7 +196,7 @@ fn raw_of(bytes: Vec<u8>) -> Result<Box<RawValue>, ApiError> {
     })
 }
 
-/// The error for a compaction that came to nothing.
+/// The error for a compaction that failed.
 fn not_compacted(error: EngineError) -> ApiError {
     if matches!(error, EngineError::Cancelled) {
         // The caller does not receive this: it is gone, or had a time-out before.

@@ -19,7 +19,7 @@ impl Cache {
         Self { most, most_bytes, sessions: Mutex::default() }
     }
 
-    /// Takes a session out, to be worked on. Whoever does not [`put`](Self::put) it back has it forgotten.
+    /// Takes a session out, to be worked on. It is forgotten unless it is [`put`](Self::put) back.
     pub(super) fn take(&self, key: &SessionKey) -> Option<CachedSession> {
         self.sessions.lock().remove(key)
     }

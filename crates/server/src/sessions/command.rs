@@ -5,8 +5,8 @@ use epitome::session::{Message, MessageRange};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::compact::{Ask, Compacted, compact_now};
-use super::history::{History, Recalled, UndoAsk, Undone, history_now, recall_now, undo_now};
+use super::compact::{CompactRequest, Compacted, compact_now};
+use super::history::{History, RecalledContent, UndoRequest, Undone, history_now, recall_now, undo_now};
 use super::named::NamedSession;
 use crate::http::{ApiError, ErrorBody, Problem};
 
@@ -32,7 +32,7 @@ pub(crate) struct CommandResult {
     /// The text that left the context.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    recalled: Option<Recalled>,
+    recalled: Option<RecalledContent>,
     /// The fill of the context.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -85,7 +85,7 @@ fn read_text(text: &str, session: &str) -> Option<Result<Wish, ApiError>> {
             Err(bad(format!("`sessionId` is not `{session}`, the session of this socket")))
         }
         Ok(ClientMessage::Compact { instructions, keep, drop, .. }) => {
-            Ok(Wish::Compact(Ask::by_hand(instructions, keep, drop)))
+            Ok(Wish::Compact(CompactRequest::by_hand(instructions, keep, drop)))
         }
         Err(error) => Err(bad(format!("the message cannot be read: {error}"))),
     })
@@ -97,7 +97,7 @@ const SOCKET_HELP: &str =
 /// What a client wants.
 enum Wish {
     Command(Command),
-    Compact(Ask),
+    Compact(CompactRequest),
 }
 
 /// The answer to a text that a client sends over a WebSocket, as JSON; `None` where the text asks for nothing.
@@ -149,11 +149,11 @@ pub(super) fn parse_command(message: &Message) -> Result<Option<Command>, ApiErr
 pub(super) async fn run(named: &NamedSession, command: Command) -> Result<CommandResult, ApiError> {
     match command {
         Command::Compact { focus } => {
-            let ask = Ask::by_hand(focus, Vec::new(), Vec::new());
+            let ask = CompactRequest::by_hand(focus, Vec::new(), Vec::new());
             compact_now(named, ask).await.map(CommandResult::of_compaction)
         }
         Command::Undo { epoch } => {
-            let undone = undo_now(named, UndoAsk { epoch }).await?;
+            let undone = undo_now(named, UndoRequest { epoch }).await?;
             let text = format!("Compaction {} is undone.", undone.epoch);
             Ok(CommandResult { name: "undo", text, undone: Some(undone), ..CommandResult::default() })
         }
@@ -190,17 +190,17 @@ mod tests {
     #[test]
     fn what_a_client_wants() {
         let check = |text: &str, expect: Option<Result<&str, &str>>| {
-            let told = read_text(text, "s").map(|wish| match wish {
+            let wish_text = read_text(text, "s").map(|wish| match wish {
                 Ok(Wish::Command(command)) => Ok(format!("{command:?}")),
                 Ok(Wish::Compact(ask)) => Ok(format!("{ask:?}")),
                 Err(error) => Err(error.message),
             });
-            match (told, expect) {
+            match (wish_text, expect) {
                 (None, None) => {}
-                (Some(Ok(told)), Some(Ok(part))) | (Some(Err(told)), Some(Err(part))) => {
-                    assert!(told.contains(part), "{text}: {told}");
+                (Some(Ok(wish_text)), Some(Ok(part))) | (Some(Err(wish_text)), Some(Err(part))) => {
+                    assert!(wish_text.contains(part), "{text}: {wish_text}");
                 }
-                (told, _) => panic!("{text}: {told:?}"),
+                (wish_text, _) => panic!("{text}: {wish_text:?}"),
             }
         };
         check("/compact the parser", Some(Ok("the parser")));

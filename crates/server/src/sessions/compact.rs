@@ -33,7 +33,7 @@ const LONGEST_FOCUS: usize = 4_000;
 /// The options of a compaction.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Ask {
+pub(crate) struct CompactRequest {
     /// The subject to keep in focus; the newest user message without it.
     #[schema(max_length = 4000)]
     pub(super) focus: Option<String>,
@@ -62,7 +62,7 @@ pub(crate) struct Ask {
     settings: Map<String, Value>,
 }
 
-impl Ask {
+impl CompactRequest {
     /// With something in focus, and with messages that are kept and dropped.
     pub(super) fn by_hand(focus: Option<String>, keep: Vec<MessageRange>, drop: Vec<MessageRange>) -> Self {
         Self { focus, keep, drop, ..Self::default() }
@@ -132,7 +132,7 @@ pub(super) fn account(sessions: &Sessions, report: &Report) {
 }
 
 /// Compacts at once.
-struct Compact(Ask);
+struct Compact(CompactRequest);
 
 impl Operation for Compact {
     type Output = (Report, Option<u32>);
@@ -142,11 +142,11 @@ impl Operation for Compact {
         let before = opened.live.session().next_epoch();
         let of_call = call_runtime(&opened.runtime, &sessions.core.registry, &self.0.settings)?;
         if let Some(runtime) = &of_call {
-            opened.live.resettle(runtime);
+            opened.live.reconfigure(runtime);
         }
         let compacted = opened.live.compact(&compaction).await;
         if of_call.is_some() {
-            opened.live.resettle(&opened.runtime);
+            opened.live.reconfigure(&opened.runtime);
         }
         let report = compacted.map_err(live)?;
         require_made(sessions, &report)?;
@@ -166,7 +166,7 @@ impl Operation for Compact {
 
 /// Compacts a session now, whether it is due or not. While one compaction is under way, another is refused.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/compact", tag = "sessions", request_body = Ask,
+    post, path = "/v1/sessions/{id}/compact", tag = "sessions", request_body = CompactRequest,
     params(SessionId),
     responses((status = 200, description = "It is made, or there was nothing to do", body = Compacted))
 )]
@@ -176,7 +176,7 @@ pub(crate) async fn compact(named: NamedSession, request: Request) -> Result<Jso
 }
 
 /// The same after the request was read.
-pub(super) async fn compact_now(named: &NamedSession, ask: Ask) -> Result<Compacted, ApiError> {
+pub(super) async fn compact_now(named: &NamedSession, ask: CompactRequest) -> Result<Compacted, ApiError> {
     Ok(Compacted::new(named.change(Compact(ask)).await?))
 }
 
@@ -214,7 +214,7 @@ pub(crate) struct Preview {
 
 /// Works a compaction out without making it. It can be applied to the session as it is now, for a quarter of an hour.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/preview", tag = "sessions", request_body = Ask,
+    post, path = "/v1/sessions/{id}/preview", tag = "sessions", request_body = CompactRequest,
     params(SessionId, PreviewQuery),
     responses((status = 200, description = "What would be done; the report's status says whether it can be", body = Preview))
 )]
@@ -223,7 +223,7 @@ pub(crate) async fn preview(
     QueryParameters(show): QueryParameters<PreviewQuery>,
     request: Request,
 ) -> Result<Json<Preview>, ApiError> {
-    let ask: Ask = json_or_default(request, &named.sessions.core.settings.limits).await?;
+    let ask: CompactRequest = json_or_default(request, &named.sessions.core.settings.limits).await?;
     let (sessions, key) = (&named.sessions, named.key.clone());
     if is_marked(sessions, &key).await? {
         return Err(Problem::CompactionRunning.into());
@@ -240,7 +240,7 @@ pub(crate) async fn preview(
         let compaction = ask.compaction(&shared, seen.opened)?;
         let mut copy = seen.opened.live.copy();
         if let Some(runtime) = call_runtime(&seen.opened.runtime, &shared.core.registry, &ask.settings)? {
-            copy.resettle(&runtime);
+            copy.reconfigure(&runtime);
         }
         // The cost of a model for a preview counts too.
         copy.count_into(Arc::clone(&shared.core.metrics.kept));
@@ -302,7 +302,7 @@ pub(super) fn keep(
 /// A preview to be made.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ApplyAsk {
+pub(crate) struct ApplyRequest {
     /// The preview's `draft`.
     draft: String,
     /// Texts in place of its summaries, by their number.
@@ -346,12 +346,12 @@ impl Operation for Apply {
 
 /// Makes the compaction that was previewed, with some of its summaries edited.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/apply", tag = "sessions", request_body = ApplyAsk,
+    post, path = "/v1/sessions/{id}/apply", tag = "sessions", request_body = ApplyRequest,
     params(SessionId),
     responses((status = 200, description = "It is made, or there was nothing to do", body = Compacted))
 )]
 pub(crate) async fn apply(named: NamedSession, request: Request) -> Result<Json<Compacted>, ApiError> {
-    let ask: ApplyAsk = json_of(request, &named.sessions.core.settings.limits).await?;
+    let ask: ApplyRequest = json_of(request, &named.sessions.core.settings.limits).await?;
     named.sessions.info(&named.key).await?;
     let previewed = match named.sessions.drafts.find(&named.key, &ask.draft) {
         DraftLookup::Draft(previewed) => previewed,

@@ -84,7 +84,7 @@ pub(crate) async fn create(
         Some(given) => new_session(&given, format.as_deref(), most_parts),
         None => Ok(Session::new()),
     };
-    let session = sessions.core.turns.run(&caller.tenant, begin).await??;
+    let session = sessions.core.workers.run(&caller.tenant, begin).await??;
     let about = SessionMetadata { agent: new.agent, title: new.title, settings };
     let id = new.id.map_or_else(new_id, Ok)?;
     let key = sessions.key(&caller, &id)?;
@@ -145,7 +145,7 @@ pub(super) async fn make(
         shared.cache.put(&key, opened);
         Ok::<SessionKey, ApiError>(key)
     };
-    let key = sessions.core.turns.run_future(&owner, &Cancellation::new(), stored).await??;
+    let key = sessions.core.workers.run_future(&owner, &Cancellation::new(), stored).await??;
     read_at(sessions, key, |seen| Ok(SessionAnswer::new(seen))).await
 }
 
@@ -209,7 +209,7 @@ pub(crate) async fn import(
     let most_parts = sessions.core.settings.limits.parts.saturating_mul(MOST_TIMES_PARTS);
     let most_bytes = sessions.core.settings.limits.body_bytes.saturating_mul(MOST_GROWTH);
     let (files, warnings) =
-        sessions.core.turns.run(&caller.tenant, move |_| from_file(&body, format, most_bytes, most_parts)).await??;
+        sessions.core.workers.run(&caller.tenant, move |_| from_file(&body, format, most_bytes, most_parts)).await??;
     // On a task of its own: all or none are made, also when the caller leaves.
     let (shared, working) = (Arc::clone(&sessions), sessions.under_way.begin());
     let made = tokio::spawn(async move {

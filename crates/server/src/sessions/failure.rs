@@ -5,7 +5,7 @@ use epitome::live::LiveError;
 use epitome::session::UndoError;
 
 use crate::http::{ApiError, Problem};
-use crate::turns::WorkFailure;
+use crate::worker_pool::WorkFailure;
 
 /// The answer for an error of a live session.
 pub(super) fn live(error: LiveError) -> ApiError {

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::Request;
 use epitome::Session;
 use epitome::engine::{EditReport, ReasonReport};
-use epitome::live::{ContextTokens, HistoryEntry, LiveError, sides};
+use epitome::live::{ContextTokens, HistoryEntry, LiveError, epoch_views};
 use epitome::session::{EntryKey, Epoch, Message, MessageId, Origin, SummarizerRecord};
 use epitome::store::{Removal, StoredMessage, removals_of};
 use epitome::strategy::ArchivedContent;
@@ -25,7 +25,7 @@ use crate::http::{ApiError, Problem, json_or_default};
 /// Which compaction to take back.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct UndoAsk {
+pub(crate) struct UndoRequest {
     /// The compaction's number; the newest in force without it.
     #[schema(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
     pub(super) epoch: Option<u32>,
@@ -43,7 +43,7 @@ pub(crate) struct Undone {
 }
 
 /// Takes a compaction back.
-struct Undo(UndoAsk);
+struct Undo(UndoRequest);
 
 impl Operation for Undo {
     type Output = u32;
@@ -60,7 +60,7 @@ impl Operation for Undo {
 
 /// Takes a compaction back: the context is what it would be without it, newer messages included.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/undo", tag = "sessions", request_body = UndoAsk,
+    post, path = "/v1/sessions/{id}/undo", tag = "sessions", request_body = UndoRequest,
     params(SessionId),
     responses((status = 200, description = "It is undone", body = Undone))
 )]
@@ -70,7 +70,7 @@ pub(crate) async fn undo(named: NamedSession, request: Request) -> Result<Json<U
 }
 
 /// The same after the request was read.
-pub(super) async fn undo_now(named: &NamedSession, ask: UndoAsk) -> Result<Undone, ApiError> {
+pub(super) async fn undo_now(named: &NamedSession, ask: UndoRequest) -> Result<Undone, ApiError> {
     let changed = named.change(Undo(ask)).await?;
     Ok(Undone { epoch: changed.value, version: changed.version, context: changed.context })
 }
@@ -166,7 +166,7 @@ pub(crate) async fn epoch(named: NamedSession, PathPart(number): PathPart) -> Re
             let unknown = || ApiError::from(Problem::UnknownEpoch);
             let epoch = session.journal().get(number as usize).ok_or_else(unknown)?;
             let entry = items(seen.opened).into_iter().nth(number as usize).ok_or_else(unknown)?;
-            let sides = sides(session, number).ok_or_else(unknown)?;
+            let sides = epoch_views(session, number).ok_or_else(unknown)?;
             let left: HashMap<EntryKey, Removal> = removals_of(epoch, entry.at).collect();
             Ok(Json(EpochAnswer {
                 entry,
@@ -204,7 +204,7 @@ fn edits(session: &Session, epoch: &Epoch) -> Vec<EditReport> {
 
 /// The text that left the context under a handle.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Recalled {
+pub(crate) struct RecalledContent {
     /// The handle.
     handle: String,
     /// `text` for a part of a message, `messages` for whole ones.
@@ -219,7 +219,7 @@ pub(crate) struct Recalled {
     messages: Option<Vec<StoredMessage>>,
 }
 
-impl Recalled {
+impl RecalledContent {
     /// The text for a person.
     pub(super) fn text(&self) -> String {
         match (&self.text, &self.messages) {
@@ -238,23 +238,25 @@ impl Recalled {
         SessionId,
         ("handle" = String, Path, description = "The handle"),
     ),
-    responses((status = 200, description = "What left the context", body = Recalled))
+    responses((status = 200, description = "What left the context", body = RecalledContent))
 )]
-pub(crate) async fn recall(named: NamedSession, PathPart(handle): PathPart) -> Result<Json<Recalled>, ApiError> {
+pub(crate) async fn recall(named: NamedSession, PathPart(handle): PathPart) -> Result<Json<RecalledContent>, ApiError> {
     recall_now(&named, handle).await.map(Json)
 }
 
 /// The same for an answer of another form.
-pub(super) async fn recall_now(named: &NamedSession, handle: String) -> Result<Recalled, ApiError> {
+pub(super) async fn recall_now(named: &NamedSession, handle: String) -> Result<RecalledContent, ApiError> {
     named
         .read(move |seen| {
             let found = seen.opened.live.recall(&handle).map_err(live)?.ok_or(Problem::UnknownHandle)?;
             let handle = handle.trim().to_owned();
             match found {
-                ArchivedContent::Text(text) => Ok(Recalled { handle, kind: "text", text: Some(text), messages: None }),
+                ArchivedContent::Text(text) => {
+                    Ok(RecalledContent { handle, kind: "text", text: Some(text), messages: None })
+                }
                 ArchivedContent::Messages(messages) => {
                     let messages = of_log(seen.opened, messages);
-                    Ok(Recalled { handle, kind: "messages", text: None, messages: Some(messages) })
+                    Ok(RecalledContent { handle, kind: "messages", text: None, messages: Some(messages) })
                 }
             }
         })

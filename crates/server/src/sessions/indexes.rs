@@ -24,7 +24,7 @@ impl Indexes {
         Self { most_bytes, known: Mutex::default() }
     }
 
-    /// The index of a session that takes `bytes` itself; an empty one where none is known. Whoever has it brings it up to
+    /// The index of a session that takes `bytes` itself; an empty one where none is known. Its holder brings it up to
     /// date.
     pub(super) fn index(&self, key: &SessionKey, bytes: usize) -> Arc<Mutex<LogIndex>> {
         let mut known = self.known.lock();

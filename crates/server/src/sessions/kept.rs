@@ -18,7 +18,7 @@ use crate::http::{ApiError, json_of};
 
 /// The messages that are kept by hand.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Kept {
+pub(crate) struct KeptMessages {
     /// The messages by their numbers in the log: `#37`, `#40-#52`.
     #[schema(value_type = Vec<String>)]
     kept: Vec<MessageRange>,
@@ -28,16 +28,16 @@ pub(crate) struct Kept {
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/kept", tag = "sessions",
     params(SessionId),
-    responses((status = 200, description = "The messages", body = Kept))
+    responses((status = 200, description = "The messages", body = KeptMessages))
 )]
-pub(crate) async fn kept(named: NamedSession) -> Result<Json<Kept>, ApiError> {
-    named.read(|seen| Ok(Json(Kept { kept: MessageRange::runs(seen.opened.live.kept_messages()) }))).await
+pub(crate) async fn kept(named: NamedSession) -> Result<Json<KeptMessages>, ApiError> {
+    named.read(|seen| Ok(Json(KeptMessages { kept: MessageRange::runs(seen.opened.live.kept_messages()) }))).await
 }
 
 /// Which messages are kept no longer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ReleaseAsk {
+pub(crate) struct ReleaseRequest {
     /// The messages, as `keep` names them.
     #[schema(value_type = Vec<String>)]
     messages: Vec<MessageRange>,
@@ -54,7 +54,7 @@ pub(crate) struct Released {
 }
 
 /// Releases messages.
-struct Release(ReleaseAsk);
+struct Release(ReleaseRequest);
 
 impl Operation for Release {
     type Output = Vec<MessageRange>;
@@ -68,12 +68,12 @@ impl Operation for Release {
 
 /// Lets later compactions treat messages that were kept by hand as any other.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/release", tag = "sessions", request_body = ReleaseAsk,
+    post, path = "/v1/sessions/{id}/release", tag = "sessions", request_body = ReleaseRequest,
     params(SessionId),
     responses((status = 200, description = "They are released, or none of them was kept", body = Released))
 )]
 pub(crate) async fn release(named: NamedSession, request: Request) -> Result<Json<Released>, ApiError> {
-    let ask: ReleaseAsk = json_of(request, &named.sessions.core.settings.limits).await?;
+    let ask: ReleaseRequest = json_of(request, &named.sessions.core.settings.limits).await?;
     let changed = named.change(Release(ask)).await?;
     Ok(Json(Released { released: changed.value, version: changed.version }))
 }

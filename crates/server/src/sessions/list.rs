@@ -150,7 +150,7 @@ pub(crate) async fn list(
     Ok(Json(SessionList { items, next }))
 }
 
-/// Tells of one session.
+/// Describes one session.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}", tag = "sessions",
     params(SessionId),
@@ -275,9 +275,9 @@ pub(crate) async fn delete(named: NamedSession) -> Result<StatusCode, ApiError> 
         sessions.indexes.forget(&key);
         let deleted = storage.store.delete_session(&key.0, &key.1).await;
         if matches!(deleted, Ok(true)) {
-            sessions.hub.end(key.0.as_str(), &key.1);
+            sessions.hub.end_session(key.0.as_str(), &key.1);
             // Before the lock: what is told of another session of this id is heard behind it.
-            sessions.hub.settle().await;
+            sessions.hub.flush().await;
         }
         deleted
     };

@@ -54,7 +54,7 @@ pub(crate) async fn check(named: NamedSession) -> Result<Json<CheckAnswer>, ApiE
 /// Whether a compaction that is due may be made, where the settings ask for confirmation.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct MaintainAsk {
+pub(crate) struct MaintainRequest {
     /// `true` makes it; `false` refuses it, and `[live] on_refusal` says what follows where there is no room left.
     /// Without it, where `[live] require_confirmation` is set, nothing is made: the answer has a draft to
     /// apply.
@@ -64,7 +64,7 @@ pub(crate) struct MaintainAsk {
 /// The action that was taken.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Did {
+enum MaintenanceEffect {
     /// Nothing was due, or it could not be made or was not worth making: then `report` says why, once.
     Nothing,
     /// A compaction was made.
@@ -81,7 +81,7 @@ enum Did {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = MaintainOutcome)]
 pub(crate) struct MaintainAnswer {
-    did: Did,
+    did: MaintenanceEffect,
     /// Whether a compaction was due, and the reason: the state before.
     check: Check,
     /// The compaction that was made, or would be, or was not worth making.
@@ -116,13 +116,13 @@ pub(crate) struct MaintainAnswer {
 
 /// Compacts where that is due.
 struct Maintain {
-    ask: MaintainAsk,
+    ask: MaintainRequest,
     key: SessionKey,
 }
 
 /// The outcome of [`Maintain`].
 struct MaintainResult {
-    did: Did,
+    did: MaintenanceEffect,
     /// The state before.
     check: Check,
     report: Option<Box<Report>>,
@@ -132,16 +132,16 @@ struct MaintainResult {
 }
 
 impl MaintainResult {
-    fn new(did: Did, check: Check) -> Self {
+    fn new(did: MaintenanceEffect, check: Check) -> Self {
         Self { did, check, report: None, epoch: None, previewed: None, session: None }
     }
 
     fn new_session(check: Check, session: SessionAnswer) -> Self {
-        Self { session: Some(Box::new(session)), ..Self::new(Did::NewSession, check) }
+        Self { session: Some(Box::new(session)), ..Self::new(MaintenanceEffect::NewSession, check) }
     }
 
     fn to_confirm(check: Check, previewed: StoredPreview) -> Self {
-        Self { previewed: Some(previewed), ..Self::new(Did::ConfirmationNeeded, check) }
+        Self { previewed: Some(previewed), ..Self::new(MaintenanceEffect::ConfirmationNeeded, check) }
     }
 }
 
@@ -183,7 +183,7 @@ impl Maintain {
         opened: &mut CachedSession,
         check: Check,
     ) -> Result<MaintainResult, ApiError> {
-        let Some(trigger) = check.trigger else { return Ok(MaintainResult::new(Did::Nothing, check)) };
+        let Some(trigger) = check.trigger else { return Ok(MaintainResult::new(MaintenanceEffect::Nothing, check)) };
         let drafts = &sessions.drafts;
         if let Some(known) = drafts.draft_of_state(&self.key, opened.live.session().state_hash(), trigger) {
             return Ok(MaintainResult::to_confirm(check, known));
@@ -192,11 +192,13 @@ impl Maintain {
         let drafted = opened.live.preview(&compaction).await;
         let draft = match drafted {
             Ok(draft) => draft,
-            Err(_) if check.urgency < Urgency::Hard => return Ok(MaintainResult::new(Did::Nothing, check)),
+            Err(_) if check.urgency < Urgency::Hard => {
+                return Ok(MaintainResult::new(MaintenanceEffect::Nothing, check));
+            }
             Err(error) => return Err(live(error)),
         };
         if draft.epoch().is_none() && check.urgency < Urgency::Hard {
-            return Ok(MaintainResult::new(Did::Nothing, check)); // there is nothing to agree to
+            return Ok(MaintainResult::new(MaintenanceEffect::Nothing, check)); // there is nothing to agree to
         }
         require_compacted(&draft.report)?;
         Ok(MaintainResult::to_confirm(check, keep(sessions, &self.key, &opened.live, draft)?))
@@ -220,29 +222,35 @@ impl Operation for Maintain {
         let maintained = match self.ask.confirm {
             None if asks => return self.preview(sessions, opened, check).await,
             Some(true) if asks => {
-                opened.live.try_again(); // an earlier no is taken back
+                opened.live.forget_failure(); // an earlier no is taken back
                 opened.live.maintain_agreed().await
             }
-            Some(false) if !asks && check.trigger.is_some() => return Ok(MaintainResult::new(Did::Refused, check)),
+            Some(false) if !asks && check.trigger.is_some() => {
+                return Ok(MaintainResult::new(MaintenanceEffect::Refused, check));
+            }
             _ => opened.live.maintain().await,
         };
         Ok(match maintained.map_err(live)? {
             MaintainOutcome::Nothing(check) | MaintainOutcome::Preparing(check) => {
-                MaintainResult::new(Did::Nothing, check)
+                MaintainResult::new(MaintenanceEffect::Nothing, check)
             }
             MaintainOutcome::NotWorthwhile(check, report) => {
-                MaintainResult { report: Some(report), ..MaintainResult::new(Did::Nothing, check) }
+                MaintainResult { report: Some(report), ..MaintainResult::new(MaintenanceEffect::Nothing, check) }
             }
             MaintainOutcome::Compacted(report) => {
                 require_made(sessions, &report)?;
                 let epoch = super::compact::newest(&opened.live, before);
-                MaintainResult { report: Some(report), epoch, ..MaintainResult::new(Did::Compacted, check) }
+                MaintainResult {
+                    report: Some(report),
+                    epoch,
+                    ..MaintainResult::new(MaintenanceEffect::Compacted, check)
+                }
             }
-            MaintainOutcome::Refused(check) => MaintainResult::new(Did::Refused, check),
+            MaintainOutcome::Refused(check) => MaintainResult::new(MaintenanceEffect::Refused, check),
             MaintainOutcome::NewSession(session) => {
                 let begun = self.begin_successor(sessions, opened, *session).await;
                 // It is not said to be refused before the new session is there.
-                let begun = begun.inspect_err(|_| opened.live.try_again())?;
+                let begun = begun.inspect_err(|_| opened.live.forget_failure())?;
                 MaintainResult::new_session(check, begun)
             }
         })
@@ -261,12 +269,12 @@ impl Operation for Maintain {
 
 /// To be called before each call of the model: compacts where that is due.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/maintain", tag = "sessions", request_body = MaintainAsk,
+    post, path = "/v1/sessions/{id}/maintain", tag = "sessions", request_body = MaintainRequest,
     params(SessionId),
     responses((status = 200, description = "What was done", body = MaintainAnswer))
 )]
 pub(crate) async fn maintain(named: NamedSession, request: Request) -> Result<Json<MaintainAnswer>, ApiError> {
-    let ask: MaintainAsk = json_or_default(request, &named.sessions.core.settings.limits).await?;
+    let ask: MaintainRequest = json_or_default(request, &named.sessions.core.settings.limits).await?;
     let key = named.key.clone();
     let changed = named.change(Maintain { ask, key }).await?;
     let MaintainResult { did, check, report, epoch, previewed, session } = changed.value;
@@ -288,7 +296,7 @@ pub(crate) async fn maintain(named: NamedSession, request: Request) -> Result<Js
 /// The provider's error about a request that was too long: its answer, or the figures in it.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct OverflowAsk {
+pub(crate) struct OverflowRequest {
     /// The status of the provider's answer.
     #[schema(minimum = 100, maximum = 599)]
     status: Option<u16>,
@@ -303,7 +311,7 @@ pub(crate) struct OverflowAsk {
     tokens: Option<u32>,
 }
 
-impl OverflowAsk {
+impl OverflowRequest {
     fn overflow(&self) -> Result<Overflow, ApiError> {
         if self.limit == Some(0) || self.tokens == Some(0) || self.status.is_some_and(|it| !(100..600).contains(&it)) {
             return Err(Problem::BadRequest
@@ -356,7 +364,7 @@ impl Operation for Shrink {
 
     async fn run(&self, sessions: &Arc<Sessions>, opened: &mut CachedSession) -> Result<Self::Output, ApiError> {
         let before = opened.live.session().next_epoch();
-        let retry = opened.live.overflowed(self.0).await.map_err(live)?;
+        let retry = opened.live.handle_overflow(self.0).await.map_err(live)?;
         require_made(sessions, &retry.report)?;
         Ok((retry, super::compact::newest(&opened.live, before)))
     }
@@ -373,12 +381,12 @@ impl Operation for Shrink {
 /// To be called when the provider refused the session as too long: compacts harder than the budget asks. Then send the view
 /// again. A limit that the provider named stays in force for the session as long as it is in memory.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/overflow", tag = "sessions", request_body = OverflowAsk,
+    post, path = "/v1/sessions/{id}/overflow", tag = "sessions", request_body = OverflowRequest,
     params(SessionId),
     responses((status = 200, description = "It is smaller now", body = Overflowed))
 )]
 pub(crate) async fn overflow(named: NamedSession, request: Request) -> Result<Json<Overflowed>, ApiError> {
-    let ask: OverflowAsk = json_of(request, &named.sessions.core.settings.limits).await?;
+    let ask: OverflowRequest = json_of(request, &named.sessions.core.settings.limits).await?;
     let changed = named.change(Shrink(ask.overflow()?)).await?;
     let (retry, epoch) = changed.value;
     Ok(Json(Overflowed {

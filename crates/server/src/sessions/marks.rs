@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use epitome::store::CompactionMark;
 
-use super::desk::CompactionFlag;
 use super::key::SessionKey;
+use super::queue::CompactionFlag;
 use super::state::Sessions;
 use crate::http::{ApiError, Problem};
 

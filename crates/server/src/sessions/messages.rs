@@ -121,7 +121,7 @@ impl Operation for Append {
     const NEEDS_SETTINGS: bool = false;
 }
 
-/// Goes on with messages, in the order in which they come: those that come during a compaction wait for its end.
+/// Appends messages in the order in which they arrive: those that arrive during a compaction wait for its end.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", request_body = NewMessages,
     params(SessionId),
@@ -143,7 +143,7 @@ pub(crate) async fn append(named: NamedSession, request: Request) -> Result<Json
     let most_parts = core.settings.limits.parts;
     let prepared = async {
         let mut messages =
-            core.turns.run(&named.owner(), move |_| read_new(&given, format.as_deref(), most_parts)).await??;
+            core.workers.run(&named.owner(), move |_| read_new(&given, format.as_deref(), most_parts)).await??;
         note_usage(&mut messages, usage)?;
         match messages.as_slice() {
             [message] if commands && !has_tools => match command::parse_command(message)? {

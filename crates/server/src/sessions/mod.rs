@@ -1,6 +1,6 @@
 //! Sessions that the service keeps in a store.
 //!
-//! A request that changes a session waits for its turn at the session's [desk](desk) and for the store's lock, works on
+//! A request that changes a session waits for its turn at the session's [queue](queue) and for the store's lock, works on
 //! the session in memory, and stores the changes; requests that only read never wait for a compaction. [`open`] does
 //! this for all routes.
 
@@ -10,7 +10,6 @@ mod command;
 pub(crate) mod compact;
 pub(crate) mod context;
 pub(crate) mod create;
-mod desk;
 mod drafts;
 mod failure;
 pub(crate) mod history;
@@ -25,6 +24,7 @@ pub(crate) mod messages;
 mod named;
 mod open;
 mod opened;
+mod queue;
 pub(crate) mod render;
 pub(crate) mod search;
 mod state;

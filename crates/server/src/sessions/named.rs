@@ -76,7 +76,7 @@ impl NamedSession {
     ) -> Result<Result<T, ApiError>, Elapsed> {
         let (core, owner, cancellation) = (&self.sessions.core, self.key.0.name(), Cancellation::new());
         copy.cancel_by(cancellation.clone());
-        let worked = core.turns.run_future(&owner, &cancellation, work(copy));
+        let worked = core.workers.run_future(&owner, &cancellation, work(copy));
         let worked = tokio::time::timeout(core.settings.limits.session_timeout, worked).await?;
         Ok(worked.unwrap_or_else(|failure| Err(failure.into())))
     }

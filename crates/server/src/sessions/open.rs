@@ -11,10 +11,10 @@ use epitome::store::{SessionInfo, SessionLock, StoreError};
 use epitome::strategy::Cancellation;
 use tracing::Instrument;
 
-use super::desk::{QueuePlace, ReadAccess, SessionTurn};
 use super::key::{SessionKey, hash_of};
 use super::marks::CompactionUnderWay;
 use super::opened::{CachedSession, SessionRuntime, keep_changes};
+use super::queue::{QueuePlace, ReadAccess, SessionTurn};
 use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::events::Announcer;
@@ -74,7 +74,7 @@ pub(super) async fn change_with<O: Operation, N>(
     key: &SessionKey,
     prepared: impl Future<Output = Result<Result<O, N>, ApiError>>,
 ) -> Result<Result<OperationResult<O::Output>, N>, ApiError> {
-    let place = sessions.desks.go_to(key);
+    let place = sessions.queues.enter(key);
     let compacting = if O::IS_COMPACTION { Some(place.compacting()?) } else { None };
     let mut turn = Box::pin(acquire_turn(sessions, place));
     // Stands in the queue from here on.
@@ -100,8 +100,8 @@ pub(super) async fn change_with<O: Operation, N>(
     let work = async move {
         let changed = work(&shared, &key, &turn, Arc::new(operation), compacting).await;
         // Before the lock: what the next holder tells is heard behind this, at whichever instance.
-        shared.hub.settle().await;
-        given_back(lock).await;
+        shared.hub.flush().await;
+        release_lock(lock).await;
         drop((turn, working));
         changed
     };
@@ -120,15 +120,15 @@ pub(super) async fn in_turn<T>(
     key: &SessionKey,
     work: impl Future<Output = T>,
 ) -> Result<T, ApiError> {
-    let (turn, lock) = acquire_turn(sessions, sessions.desks.go_to(key)).await?;
+    let (turn, lock) = acquire_turn(sessions, sessions.queues.enter(key)).await?;
     let done = work.await;
-    given_back(lock).await;
+    release_lock(lock).await;
     drop(turn);
     Ok(done)
 }
 
 /// Gives a session's lock back. A database that is gone has given it up itself.
-async fn given_back(lock: SessionLock) {
+async fn release_lock(lock: SessionLock) {
     if tokio::time::timeout(RELEASE, lock.release()).await.is_err() {
         tracing::warn!("a session's lock is given back without an answer");
     }
@@ -152,7 +152,7 @@ async fn acquire_turn(sessions: &Sessions, place: QueuePlace) -> Result<(Session
     })
 }
 
-/// Why an operation came to nothing.
+/// Why an operation failed.
 enum OperationError {
     /// It could not be done. The session is as it was, or is forgotten.
     Refused(ApiError),
@@ -175,7 +175,7 @@ async fn work<O: Operation>(
         let mut opened = sessions.open(key, needs).await?.0;
         let announcer = Announcer::new(&sessions.hub, key.0.as_str(), &key.1);
         let showing = if operation.is_long(&opened) {
-            let copied = sessions.core.turns.run(&owner, move |_| (opened.copy(), opened)).await?;
+            let copied = sessions.core.workers.run(&owner, move |_| (opened.copy(), opened)).await?;
             opened = copied.1;
             if compacting.is_none() {
                 compacting = Some(CompactionUnderWay::possible(sessions, key).await?);
@@ -191,7 +191,7 @@ async fn work<O: Operation>(
         let store = storage.store.clone();
         let cancellation = Cancellation::new();
         opened.live.cancel_by(cancellation.clone());
-        let worked = sessions.core.turns.run_future(&owner, &cancellation, async move {
+        let worked = sessions.core.workers.run_future(&owner, &cancellation, async move {
             let done = match done_to.run(&shared, &mut opened).await {
                 Ok(value) => match keep_changes(&store, &shared.drafts, &its_key, &mut opened, &was).await {
                     Ok(()) => Ok(value),
@@ -271,11 +271,11 @@ pub(super) async fn read_at<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     let info = sessions.info(&key).await?;
     let owner = key.0.name();
-    match sessions.desks.go_to(&key).look().await {
+    match sessions.queues.enter(&key).look().await {
         ReadAccess::Shown(opened) => {
             sessions
                 .core
-                .turns
+                .workers
                 .run(&owner, move |_| look(SessionSnapshot { opened: &opened, info: &info, running: true }))
                 .await?
         }
@@ -284,9 +284,9 @@ pub(super) async fn read_at<T: Send + 'static>(
             let shared = Arc::clone(sessions);
             sessions
                 .core
-                .turns
+                .workers
                 .run(&owner, move |_| {
-                    let running = shared.desks.is_compacted(&key);
+                    let running = shared.queues.is_compacted(&key);
                     let seen = look(SessionSnapshot { opened: &opened, info: &info, running });
                     shared.cache.put(&key, opened);
                     drop(working);
@@ -324,10 +324,10 @@ impl Sessions {
             Some(mut opened) => {
                 // The session's settings have changed since it was cached.
                 let again = move |_: &Cancellation| {
-                    opened.resettle(&shared.core, &key, settled);
+                    opened.reconfigure(&shared.core, &key, settled);
                     opened
                 };
-                self.core.turns.run(&owner, again).await?
+                self.core.workers.run(&owner, again).await?
             }
             None => {
                 let load = async move {
@@ -338,7 +338,7 @@ impl Sessions {
                     let times = times.map_err(|error| storage.api_error(error))?;
                     Ok::<_, ApiError>(CachedSession::new(&shared.core, &key, &settled, stored, created_at, times))
                 };
-                self.core.turns.run_future(&owner, &Cancellation::new(), load).await??
+                self.core.workers.run_future(&owner, &Cancellation::new(), load).await??
             }
         };
         Ok((opened, info))

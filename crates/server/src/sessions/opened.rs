@@ -58,8 +58,8 @@ impl CachedSession {
     }
 
     /// Goes on under other settings. Linear in the view.
-    pub(super) fn resettle(&mut self, core: &Core, key: &SessionKey, settled: SessionRuntime) {
-        self.live.resettle(&settled.runtime);
+    pub(super) fn reconfigure(&mut self, core: &Core, key: &SessionKey, settled: SessionRuntime) {
+        self.live.reconfigure(&settled.runtime);
         prepare_ahead(&mut self.live, &settled.runtime);
         remember(core, key, &mut self.live, &settled.runtime);
         SessionRuntime { runtime: self.runtime, problem: self.problem } = settled;

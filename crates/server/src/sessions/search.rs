@@ -27,7 +27,7 @@ const MOST_SESSIONS: usize = 200;
 
 /// The result of a search.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     /// The passages, the best first.
     passages: Vec<FoundPassage>,
     /// Whether there is a next page.
@@ -159,16 +159,16 @@ fn bad_query(problem: String) -> ApiError {
         SessionId,
         SearchParameters,
     ),
-    responses((status = 200, description = "What was found", body = Found))
+    responses((status = 200, description = "What was found", body = SearchResult))
 )]
-pub(crate) async fn search(named: NamedSession, RawQuery(raw): RawQuery) -> Result<Json<Found>, ApiError> {
+pub(crate) async fn search(named: NamedSession, RawQuery(raw): RawQuery) -> Result<Json<SearchResult>, ApiError> {
     let (query, _) = read_query(raw.as_deref(), false)?;
     let NamedSession { sessions: shared, key } = named.clone();
     let found =
         named.read(move |seen| search_index(&shared, &key, seen, |index, session| index.search(session, &query)));
     let page = found.await?;
     let passages = page.passages.into_iter().map(|passage| FoundPassage::new(passage, None)).collect();
-    Ok(Json(Found { passages, more: page.more, sessions: None }))
+    Ok(Json(SearchResult { passages, more: page.more, sessions: None }))
 }
 
 /// Searches everything that was said in the sessions of a tenant, those that were changed last.
@@ -178,13 +178,13 @@ pub(crate) async fn search(named: NamedSession, RawQuery(raw): RawQuery) -> Resu
         ("agent" = Option<String>, Query, description = "Only sessions of this agent"),
         SearchParameters,
     ),
-    responses((status = 200, description = "What was found", body = Found))
+    responses((status = 200, description = "What was found", body = SearchResult))
 )]
 pub(crate) async fn search_all(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     RawQuery(raw): RawQuery,
-) -> Result<Json<Found>, ApiError> {
+) -> Result<Json<SearchResult>, ApiError> {
     let (query, agent) = read_query(raw.as_deref(), true)?;
     if let Some(agent) = &agent {
         check_name("agent", agent)?;
@@ -212,9 +212,9 @@ pub(crate) async fn search_all(
             Err(error) => return Err(error),
         }
     }
-    let (found, more) = sessions.core.turns.run(&caller.tenant, move |_| pool.page()).await?;
+    let (found, more) = sessions.core.workers.run(&caller.tenant, move |_| pool.page()).await?;
     let passages = found.into_iter().map(|(session, passage)| FoundPassage::new(passage, Some(session))).collect();
-    Ok(Json(Found { passages, more, sessions: Some(searched) }))
+    Ok(Json(SearchResult { passages, more, sessions: Some(searched) }))
 }
 
 /// Looks something up in the index of a session, which is brought up to date first.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::cache::Cache;
-use super::desk::SessionQueues;
 use super::drafts::Drafts;
 use super::indexes::Indexes;
 use super::key::SessionKey;
+use super::queue::SessionQueues;
 use super::under_way::WorkCounter;
-use crate::agents::Runtimes;
+use crate::agents::RuntimeCache;
 use crate::auth::Caller;
 use crate::events::Hub;
 use crate::http::ApiError;
@@ -22,8 +22,8 @@ pub(crate) struct Sessions {
     /// The events of sessions, for their listeners.
     pub(crate) hub: Arc<Hub>,
     /// The runtimes of sessions that have settings of their own.
-    pub(super) runtimes: Runtimes,
-    pub(super) desks: SessionQueues,
+    pub(super) runtimes: RuntimeCache,
+    pub(super) queues: SessionQueues,
     pub(super) cache: Cache,
     pub(super) drafts: Drafts,
     pub(super) indexes: Indexes,
@@ -35,8 +35,8 @@ impl Sessions {
         let memory = &core.settings.memory;
         Arc::new(Self {
             hub,
-            runtimes: Runtimes::default(),
-            desks: SessionQueues::default(),
+            runtimes: RuntimeCache::default(),
+            queues: SessionQueues::default(),
             cache: Cache::new(memory.open_sessions, memory.open_bytes),
             drafts: Drafts::default(),
             indexes: Indexes::new(memory.open_bytes),
@@ -57,7 +57,7 @@ impl Sessions {
 
     /// The current figures of sessions: name, help and value of each gauge.
     pub(crate) fn gauges(&self) -> [(&'static str, &'static str, f64); 6] {
-        let ((sessions, bytes), (busy, waiting)) = (self.cache.size(), self.desks.busy());
+        let ((sessions, bytes), (busy, waiting)) = (self.cache.size(), self.queues.busy());
         let (indexes, index_bytes) = self.indexes.size();
         [
             ("epitome_open_sessions", "Kept sessions in memory.", sessions as f64),

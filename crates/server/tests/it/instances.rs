@@ -70,7 +70,7 @@ async fn listeners_hear_what_other_instances_do() {
     }
     let metrics = two.running.get("/metrics").await.text().await.unwrap();
     assert!(metrics.contains("epitome_event_feed_connected 1\n"), "{metrics}");
-    assert!(metrics.contains("epitome_events_told_total 2\n"), "its own alone: {metrics}");
+    assert!(metrics.contains("epitome_events_published_total 2\n"), "its own alone: {metrics}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,6 @@
 //! What models look up over the protocol at `/mcp`, and what hosts search: each tenant its own.
 
-use epitome_mcp::{Asker, RemoteService, ToolBackend};
+use epitome_mcp::{CallOrigin, RemoteService, ToolBackend};
 use serde_json::{Map, Value, json};
 
 use crate::support::{Running, SMALL, Wire, code, read, with_tokens};
@@ -202,7 +202,7 @@ async fn another_process_asks_for_its_model() {
     let url = format!("http://{}", service.address);
     let ask = |remote: RemoteService, tool: &'static str, arguments: Value| async move {
         let arguments: Map<String, Value> = arguments.as_object().unwrap().clone();
-        remote.answer(tool, arguments, &Asker::default()).await
+        remote.answer(tool, arguments, &CallOrigin::default()).await
     };
     let remote = |token: Option<&str>, session: Option<&str>| {
         RemoteService::new(&url, token.map(str::to_owned), session.map(str::to_owned)).unwrap()
@@ -221,9 +221,9 @@ async fn another_process_asks_for_its_model() {
     }
     // A host that keeps its sessions under their own ids says which one asks by the call's `_meta`.
     let arguments = queries.as_object().unwrap();
-    let asker = |id: &str| Asker { session: Some(id.to_owned()), call: None };
+    let origin = |id: &str| CallOrigin { session: Some(id.to_owned()), call: None };
     let asked =
-        async |id: &str| remote(Some(ALICE), None).answer("search_history", arguments.clone(), &asker(id)).await;
+        async |id: &str| remote(Some(ALICE), None).answer("search_history", arguments.clone(), &origin(id)).await;
     let found = asked("parser").await;
     assert!(found.text.contains("src/part_3/file_7.rs") && !found.is_refusal, "{found:?}");
     let unknown = asked("another").await;

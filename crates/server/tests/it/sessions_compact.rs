@@ -151,16 +151,16 @@ async fn a_hollow_compaction_is_made_and_told() {
     let request = json!({"model": "test-model", "messages": messages});
     let (budget, chain) = (40, ["tool-results"]);
     let fitted = kept.done("/v1/compact", json!({"request": request, "budget": budget, "chain": chain})).await;
-    assert_eq!(fitted["status"], "hollow");
+    assert_eq!(fitted["status"], "near-empty");
     assert!(fitted["tokens_after"].as_u64().unwrap() <= budget, "{fitted}");
 
     kept.done("/v1/sessions", json!({"id": "s", "request": request})).await;
     let preview = kept.done("/v1/sessions/s/preview", json!({"target": budget, "chain": chain})).await;
-    assert_eq!(preview["report"]["status"], "hollow");
+    assert_eq!(preview["report"]["status"], "near-empty");
     let files = &preview["report"]["quality"]["files"];
     assert_eq!([&files["held"], &files["kept"], &files["lost_now"]], [5, 0, 5]);
     let applied = kept.done("/v1/sessions/s/apply", json!({"draft": preview["draft"]})).await;
-    assert_eq!((applied["report"]["status"].as_str(), applied["epoch"].as_u64()), (Some("hollow"), Some(0)));
+    assert_eq!((applied["report"]["status"].as_str(), applied["epoch"].as_u64()), (Some("near-empty"), Some(0)));
     assert_eq!(kept.found("/v1/sessions/s/history").await["epochs"].as_array().unwrap().len(), 1);
 }
 

@@ -51,7 +51,7 @@ const QUESTIONS: &[(&str, &[Form])] = &[
 
 /// A form in which an agent tells the model that a person refused a call, and why.
 #[derive(Debug, Clone, Copy)]
-pub struct Refusal {
+pub struct RejectionForm {
     /// How the result begins.
     opening: &'static str,
     /// What stands in front of the person's words.
@@ -64,7 +64,7 @@ pub struct Refusal {
     tools: &'static str,
 }
 
-impl Refusal {
+impl RejectionForm {
     /// Claude Code. Source: the results of refused calls in its sessions, and the list of tools in its documentation.
     pub const CLAUDE_CODE: Self = Self {
         opening: "The user doesn't want to proceed with this tool use.",
@@ -111,7 +111,7 @@ impl Refusal {
 /// Of refusals only Claude Code's count, whose tools have names of their own: other agents' readers know from the record.
 pub fn spoken_range(tool: &str, text: &str, is_error: bool) -> Option<Range<usize>> {
     if is_error {
-        return Refusal::CLAUDE_CODE.words(text).filter(|_| Refusal::CLAUDE_CODE.is_of(tool));
+        return RejectionForm::CLAUDE_CODE.words(text).filter(|_| RejectionForm::CLAUDE_CODE.is_of(tool));
     }
     trimmed(text, answer(tool, text)?)
 }

@@ -143,7 +143,7 @@ fn names_rules(line: &str) -> bool {
 
 /// Returns the byte range of the instructions that a tool's result brings along, or that it is: rules which the host puts behind a
 /// file that was read, a skill that was asked for. `None` where there are none. Linear.
-pub(super) fn brought_along(tool: Option<&str>, text: &str) -> Option<Range<usize>> {
+pub(super) fn instructions_in_result(tool: Option<&str>, text: &str) -> Option<Range<usize>> {
     let is_skill = |(name, opening): &(&str, &str)| tool == Some(*name) && text.trim_start().starts_with(opening);
     if SKILL_TOOLS.iter().any(is_skill) {
         return Some(0..text.len());
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn what_a_result_brings_along() {
         let check = |tool: &str, text: &str, expect: &str| {
-            let found = brought_along(Some(tool), text).map_or("", |range| &text[range]);
+            let found = instructions_in_result(Some(tool), text).map_or("", |range| &text[range]);
             assert_eq!(found, expect, "{text}");
         };
         let rules = "<system-reminder>\nInstructions from: /w/web/AGENTS.md\n- no tabs\n</system-reminder>";

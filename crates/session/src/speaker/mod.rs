@@ -15,7 +15,7 @@ use crate::block::{Block, Content, ToolResult};
 use crate::message::{Message, Origin, Role};
 use crate::text_range::TextRange;
 
-pub use answers::{Refusal, spoken_range};
+pub use answers::{RejectionForm, spoken_range};
 pub use harness::typed_parts;
 pub use instructions::{rules_folder, rules_names};
 
@@ -81,7 +81,7 @@ fn trimmed(text: &str) -> Option<Range<usize>> {
 /// Settles which parts of a message a person said, and which the host loaded as instructions, where its reader has not: the
 /// name of the tool that a result is of comes from `tool_of`, and nobody speaks through a tool that is not known. Linear in the
 /// texts of the user's side and of tools.
-pub(crate) fn settle<'t>(message: &mut Message, tool_of: impl Fn(&ToolResult) -> Option<&'t str>) {
+pub(crate) fn attribute<'t>(message: &mut Message, tool_of: impl Fn(&ToolResult) -> Option<&'t str>) {
     let is_typed = message.is_typed();
     let is_injected = message.role == Role::User && message.origin == Origin::Injected;
     for Block { content, typed, instructions, .. } in &mut message.blocks {
@@ -107,7 +107,7 @@ pub(crate) fn settle<'t>(message: &mut Message, tool_of: impl Fn(&ToolResult) ->
                     *typed = range.map(|range| vec![range.into()]);
                 }
                 if instructions.is_empty() && !result.is_error {
-                    let range = instructions::brought_along(tool, &result.text);
+                    let range = instructions::instructions_in_result(tool, &result.text);
                     *instructions = range.map(TextRange::from).into_iter().collect();
                 }
             }

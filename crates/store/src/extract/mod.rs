@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use epitome_session::Message;
 use epitome_strategy::Lexicon;
-use epitome_strategy::speech::{told_texts, typed_texts};
+use epitome_strategy::speech::{spoken_texts, typed_texts};
 
 use crate::memory::{Memory, MemoryKind, are_of_one_subject};
 
@@ -62,7 +62,7 @@ fn rank(kind: MemoryKind) -> u8 {
 
 /// Returns the statements in what a person typed in a message; none of a pasted text.
 fn said_in(message: &Message, lexicon: &Lexicon) -> Vec<(MemoryKind, String)> {
-    let parts = || typed_texts(message).chain(told_texts(message));
+    let parts = || typed_texts(message).chain(spoken_texts(message));
     let length: usize = parts().flat_map(|(.., ranges)| ranges).map(|range| range.len()).sum();
     if length > PASTED {
         return Vec::new();

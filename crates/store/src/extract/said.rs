@@ -11,7 +11,7 @@ use super::identifier::named_string;
 use crate::memory::MemoryKind;
 
 /// The lowest probability that a sentence binds what comes later ([`binding`]) at which a rule, a preference or a fact in
-/// it counts: below it most sentences tell of something.
+/// it counts: below it most sentences narrate something.
 const BINDS: f32 = 0.6;
 
 /// The fewest words of a statement, and of Chinese characters.

@@ -10,7 +10,7 @@ use epitome_strategy::commands::{
 use epitome_strategy::cut::is_error_line;
 use epitome_strategy::text::clip;
 use epitome_strategy::tools::ToolKind;
-use epitome_strategy::{Call, Facts, Language, NoTokens, ToolOutput, View};
+use epitome_strategy::{Call, Facts, Language, ToolOutput, View, ZeroCounter};
 
 use crate::memory::MemoryKind;
 
@@ -31,7 +31,7 @@ pub(crate) type CommandKey = (String, String);
 
 /// Returns the memories of the calls of a session, each with the position of its message. Linear.
 pub(super) fn results(messages: &[Arc<Message>]) -> Vec<(usize, MemoryKind, String)> {
-    View::read_messages(messages, &NoTokens, Language::English, |view| results_of(view.facts()))
+    View::read_messages(messages, &ZeroCounter, Language::English, |view| results_of(view.facts()))
 }
 
 fn results_of(facts: &Facts<'_>) -> Vec<(usize, MemoryKind, String)> {
@@ -43,7 +43,7 @@ fn results_of(facts: &Facts<'_>) -> Vec<(usize, MemoryKind, String)> {
         let Some(script) = script_of(call).filter(|_| call.kind == ToolKind::Shell) else { continue };
         let at = call.at.message as usize;
         let results = LastingResults::of(&script);
-        let lasting = output.text.lines().map(str::trim).filter(|line| results.is_told_by(line));
+        let lasting = output.text.lines().map(str::trim).filter(|line| results.is_reported_by(line));
         commits.extend(lasting.filter_map(commit).map(|text| (at, text)));
         let Some(passed) = ending(output) else { continue };
         for text in checks(call, &script) {
@@ -61,7 +61,7 @@ fn results_of(facts: &Facts<'_>) -> Vec<(usize, MemoryKind, String)> {
     commands.chain(commits.into_iter().map(|(at, text)| (at, MemoryKind::Commit, text))).collect()
 }
 
-/// Whether the call passed; `None` where its output does not say how it ended. A line of it that tells of an error counts
+/// Whether the call passed; `None` where its output does not say how it ended. A line of it that reports an error counts
 /// also where a pipe hides the exit code.
 fn ending(output: &ToolOutput<'_>) -> Option<bool> {
     // Names of tests speak of errors; that a test passed does not.

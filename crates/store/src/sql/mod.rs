@@ -27,7 +27,7 @@ use tokio::task::unconstrained;
 
 use crate::data::Health;
 use crate::error::StoreError;
-use crate::lock::{CompactionMark, SessionLock, Turns};
+use crate::lock::{CompactionMark, LocalLocks, SessionLock};
 use crate::tenant::{Tenant, check_name};
 
 use database::{Access, Attempted, Database, Failure};
@@ -82,7 +82,7 @@ use statement::{Outcome, Reader, Statement};
 #[derive(Debug, Clone)]
 pub struct Store {
     database: Arc<dyn Database>,
-    turns: Turns,
+    local_locks: LocalLocks,
     /// The process that opened it.
     process: u32,
 }
@@ -118,7 +118,7 @@ impl Store {
     }
 
     fn over(database: impl Database + 'static) -> Self {
-        Self { database: Arc::new(database), turns: Turns::default(), process: process::id() }
+        Self { database: Arc::new(database), local_locks: LocalLocks::default(), process: process::id() }
     }
 
     /// Closes the store for all who share it: later calls are a [`StoreError::Closed`]. With SQLite it blocks until what was
@@ -197,7 +197,7 @@ impl Store {
         // Names hold no control characters: no two pairs give the same text.
         let name = format!("{tenant}\n{id}");
         // First the turn in this process, so that of all who wait here only one waits at the database.
-        let turn = self.turns.wait(Arc::from(name.as_str())).await;
+        let turn = self.local_locks.wait(Arc::from(name.as_str())).await;
         let elsewhere = unconstrained(self.database.lock(&name)).await?;
         Ok(SessionLock::new(turn, elsewhere))
     }

@@ -222,7 +222,7 @@ impl Postgres {
     }
 }
 
-/// Why an attempt came to nothing.
+/// Why an attempt failed.
 #[derive(Debug)]
 enum Attempt {
     /// The database gave it up in favour of another one.

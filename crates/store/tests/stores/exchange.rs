@@ -38,7 +38,7 @@ fn events_of_one_are_read_by_another() {
         assert_eq!((empty.newest, empty.name.clone()), (0, one.event_feed().await.unwrap().name));
         assert!(two.events_after(0, 10).await.unwrap().follows(0), "there was none to miss");
         let mut wakeups = two.wakeups().await.unwrap();
-        one.tell(&[event("s", "1"), event("u", "\\u0000 \"2\""), event("s", "3")]).await.unwrap();
+        one.publish(&[event("s", "1"), event("u", "\\u0000 \"2\""), event("s", "3")]).await.unwrap();
         tokio::time::timeout(PATIENCE, wakeups.next()).await.unwrap().unwrap();
         assert_eq!(bodies(&two, 0).await, ["1", "\\u0000 \"2\"", "3"]);
         let page = two.events_after(0, 2).await.unwrap();
@@ -49,15 +49,17 @@ fn events_of_one_are_read_by_another() {
         assert!(two.session_events_after("u", "s", 0, 9).await.unwrap().events.is_empty(), "of another tenant");
         // What is of no session is for those of all.
         let nobody = Arc::<str>::from("");
-        one.tell(&[OutgoingEvent { tenant: Arc::clone(&nobody), session: nobody, ..event("", "all") }]).await.unwrap();
+        one.publish(&[OutgoingEvent { tenant: Arc::clone(&nobody), session: nobody, ..event("", "all") }])
+            .await
+            .unwrap();
         for tenant in ["t", "u"] {
             let newest = two.session_events_after(tenant, "s", 0, 1).await.unwrap();
             assert_eq!(newest.events[0].body, "all", "{tenant}");
         }
         // A session that is gone leaves no text.
-        one.tell(&[OutgoingEvent { is_last: true, ..event("s", "gone") }]).await.unwrap();
+        one.publish(&[OutgoingEvent { is_last: true, ..event("s", "gone") }]).await.unwrap();
         assert_eq!(bodies(&two, 0).await, ["\\u0000 \"2\"", "all", "gone"]);
-        one.tell(&[]).await.unwrap();
+        one.publish(&[]).await.unwrap();
         assert_eq!(two.event_feed().await.unwrap().newest, page.newest + 2);
     });
 }
@@ -70,7 +72,7 @@ fn who_reads_on_misses_none_of_those_who_tell_at_once() {
         let tell = async |teller: usize| {
             let exchange = exchange(&open(settings).await);
             for number in 0..EACH {
-                exchange.tell(&[event("s", &format!("{teller} {number}"))]).await.unwrap();
+                exchange.publish(&[event("s", &format!("{teller} {number}"))]).await.unwrap();
             }
         };
         let read = async || {
@@ -102,7 +104,7 @@ fn old_events_are_deleted_from_the_lowest_up() {
         let hour = Duration::from_secs(3_600);
         assert_eq!(one.prune_events(hour, 10).await.unwrap(), 0, "there are none");
         let all: Vec<OutgoingEvent> = (0..10).map(|number| event("s", &number.to_string())).collect();
-        one.tell(&all).await.unwrap();
+        one.publish(&all).await.unwrap();
         assert_eq!(one.prune_events(hour, 10).await.unwrap(), 0, "none is too old, and there are not too many");
         assert_eq!(two.prune_events(hour, 4).await.unwrap(), 6);
         let page = two.events_after(0, 100).await.unwrap();

@@ -11,7 +11,7 @@ use crate::lists::LISTS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// Nothing that tells of the work: `cd`, `echo`, a plan, a question.
+    /// No effect that says anything of the work: `cd`, `echo`, a plan, a question.
     Nothing,
     /// Read, listed or searched something.
     Look,

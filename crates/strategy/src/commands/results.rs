@@ -9,7 +9,7 @@ pub struct LastingResults {
 }
 
 impl LastingResults {
-    /// Returns those of a script. Linear.
+    /// Returns the lasting results that a script may have. Linear.
     pub fn of(script: &str) -> Self {
         let has = |commands: &[&str]| commands.iter().any(|command| script.contains(command));
         Self {
@@ -19,7 +19,7 @@ impl LastingResults {
     }
 
     /// Whether a line of the script's output reports one. Linear in the line.
-    pub fn is_told_by(self, line: &str) -> bool {
+    pub fn is_reported_by(self, line: &str) -> bool {
         let line = line.trim();
         self.commits && is_commit(line) || self.merge_requests && is_merge_request(line)
     }
@@ -69,7 +69,7 @@ mod tests {
     fn what_lasts_is_found() {
         let check = |script: &str, output: &str, expect: &[&str]| {
             let results = LastingResults::of(script);
-            let told: Vec<&str> = output.lines().map(str::trim).filter(|line| results.is_told_by(line)).collect();
+            let told: Vec<&str> = output.lines().map(str::trim).filter(|line| results.is_reported_by(line)).collect();
             assert_eq!(told, expect, "{script}");
         };
         let commit = "[feat/parser 1a2b3c4] Fix the parser\n 2 files changed, 10 insertions(+)";

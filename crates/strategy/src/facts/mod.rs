@@ -1,6 +1,5 @@
 //! Facts: properties of a view that several strategies need, computed once.
 
-mod atoms;
 mod call;
 mod calls;
 mod files;
@@ -8,6 +7,7 @@ mod references;
 mod rules;
 mod scan;
 mod scripts;
+mod strings;
 mod unit_text;
 
 use std::collections::HashMap;
@@ -15,11 +15,11 @@ use std::sync::OnceLock;
 
 use epitome_session::{Content, Entry, Unit};
 
-pub use atoms::{Atom, AtomKind, AtomPlace, Atoms, Occurrence};
 pub use call::{Call, ToolOutput};
 pub use files::{FileAccess, FileEvent};
 pub use references::References;
 pub use scan::exact_strings;
+pub use strings::{ExactString, ExactStrings, Occurrence, StringKind, StringPlace};
 
 use crate::block::EntryTokens;
 use crate::commands::script_of;
@@ -37,7 +37,7 @@ pub struct Facts<'a> {
     outputs: Vec<ToolOutput<'a>>,
     /// For each message; only messages that are asked for are read.
     cues: Vec<OnceLock<CueCounts>>,
-    atoms: OnceLock<Atoms<'a>>,
+    strings: OnceLock<ExactStrings<'a>>,
     references: OnceLock<References>,
     file_events: OnceLock<Vec<FileEvent>>,
     repeats: OnceLock<Vec<(u32, u32)>>,
@@ -57,7 +57,7 @@ impl<'a> Facts<'a> {
             calls: Vec::new(),
             outputs: Vec::new(),
             cues: entries.iter().map(|_| OnceLock::new()).collect(),
-            atoms: OnceLock::new(),
+            strings: OnceLock::new(),
             references: OnceLock::new(),
             file_events: OnceLock::new(),
             repeats: OnceLock::new(),
@@ -100,13 +100,13 @@ impl<'a> Facts<'a> {
 
     /// Returns the exact strings of the view that may be needed again, with the places where each was introduced and
     /// used.
-    pub fn atoms(&self) -> &Atoms<'a> {
-        self.atoms.get_or_init(|| Atoms::new(self.entries))
+    pub fn exact_strings(&self) -> &ExactStrings<'a> {
+        self.strings.get_or_init(|| ExactStrings::new(self.entries))
     }
 
     /// Returns which units use exact strings that others introduced.
     pub fn references(&self) -> &References {
-        self.references.get_or_init(|| References::new(self.atoms(), self.units))
+        self.references.get_or_init(|| References::new(self.exact_strings(), self.units))
     }
 
     /// Returns the content of a unit in a few hundred characters: the beginnings of what was said, called and printed.

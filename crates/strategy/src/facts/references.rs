@@ -3,7 +3,7 @@
 use epitome_session::Unit;
 use petgraph::csr::Csr;
 
-use super::atoms::{AtomPlace, Atoms};
+use super::strings::{ExactStrings, StringPlace};
 
 /// A string in more units than this connects nothing: a project's root, a tool's name.
 const MOST_UNITS: u32 = 40;
@@ -24,28 +24,28 @@ pub struct References {
 
 impl References {
     /// Builds the graph. Linear in the occurrences, but for sorting those of one unit and the edges.
-    pub(super) fn new(atoms: &Atoms<'_>, units: &[Unit]) -> Self {
+    pub(super) fn new(strings: &ExactStrings<'_>, units: &[Unit]) -> Self {
         let unit_of = |message: u32| units.partition_point(|unit| unit.entries.end <= message as usize);
-        let introduced: Vec<usize> = atoms.all().iter().map(|atom| unit_of(atom.first_message)).collect();
+        let introduced: Vec<usize> = strings.all().iter().map(|string| unit_of(string.first_message)).collect();
         // Each string once for each unit that uses it, ordered by the unit, the one that introduced it, and the string.
         let mut uses: Vec<(u32, u32, u32)> = Vec::new();
         let mut unit = 0;
-        for occurrence in atoms.occurrences() {
+        for occurrence in strings.occurrences() {
             while units.get(unit).is_some_and(|it| it.entries.end <= occurrence.at.message as usize) {
                 unit += 1;
             }
-            let atom = &atoms.all()[occurrence.atom as usize];
-            let from = introduced[occurrence.atom as usize];
-            if from < unit && atom.messages <= MOST_UNITS && atom.introduced != AtomPlace::Instructions {
-                uses.push((unit as u32, from as u32, occurrence.atom));
+            let string = &strings.all()[occurrence.string as usize];
+            let from = introduced[occurrence.string as usize];
+            if from < unit && string.messages <= MOST_UNITS && string.introduced != StringPlace::Instructions {
+                uses.push((unit as u32, from as u32, occurrence.string));
             }
         }
         uses.sort_unstable();
         uses.dedup();
-        let weight = |atom: u32| 1.0 / atoms.all()[atom as usize].messages.max(1) as f32;
+        let weight = |string: u32| 1.0 / strings.all()[string as usize].messages.max(1) as f32;
         let mut edges: Vec<(u32, u32, f32)> = uses
             .chunk_by(|left, right| (left.0, left.1) == (right.0, right.1))
-            .map(|edge| (edge[0].0, edge[0].1, edge.iter().map(|(_, _, atom)| weight(*atom)).sum()))
+            .map(|edge| (edge[0].0, edge[0].1, edge.iter().map(|(_, _, string)| weight(*string)).sum()))
             .collect();
         let sources = graph(&edges);
         edges.iter_mut().for_each(|(user, source, _)| std::mem::swap(user, source));

@@ -1,13 +1,13 @@
 //! Finds the exact strings of a text: one pass over its bytes.
 
-use super::atoms::AtomKind;
+use super::strings::StringKind;
 
 /// The longest exact string, in bytes: a longer one is data and not a name.
 const LONGEST: usize = 200;
 
 /// A string that was found: its kind and where it starts and ends.
-pub(super) struct AtomMatch {
-    pub kind: AtomKind,
+pub(super) struct StringMatch {
+    pub kind: StringKind,
     pub start: usize,
     pub end: usize,
 }
@@ -57,7 +57,7 @@ pub fn exact_strings(text: &str) -> Vec<&str> {
 
 /// Calls `found` for each exact string in `text`, in order. `is_json` says that `\n`, `\"` and the like are escapes.
 /// Linear.
-pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(AtomMatch)) {
+pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(StringMatch)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -92,15 +92,15 @@ pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(AtomMatch)) 
 }
 
 /// A short text between backquotes that holds more than one word: a command or a phrase that the writer set apart.
-fn backquoted_span(bytes: &[u8], open: usize) -> Option<AtomMatch> {
+fn backquoted_span(bytes: &[u8], open: usize) -> Option<StringMatch> {
     let rest = &bytes[open + 1..bytes.len().min(open + 82)];
     let length = rest.iter().position(|byte| matches!(byte, b'`' | b'\n'))?;
     let inside = &rest[..length];
     let is_phrase = rest[length] == b'`' && length >= 4 && inside.contains(&b' ') && inside[0] != b' ';
-    is_phrase.then_some(AtomMatch { kind: AtomKind::Quoted, start: open + 1, end: open + 1 + length })
+    is_phrase.then_some(StringMatch { kind: StringKind::Quoted, start: open + 1, end: open + 1 + length })
 }
 
-fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(AtomMatch)) {
+fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(StringMatch)) {
     while end > start && at_edge(bytes[end - 1]) {
         end -= 1;
     }
@@ -113,11 +113,11 @@ fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(A
     }
     let word = &bytes[start..end];
     if let Some(kind) = kind(word) {
-        found(AtomMatch { kind, start, end });
-        if kind == AtomKind::Path {
+        found(StringMatch { kind, start, end });
+        if kind == StringKind::Path {
             file_name(word, start, found);
         } else if let Some(at) = word.iter().position(|byte| matches!(byte, b'=' | b':'))
-            && kind == AtomKind::Identifier
+            && kind == StringKind::Identifier
             && word.get(at + 1).is_none_or(|next| *next != word[at])
         {
             // `key=value` and `file.rs:12` name two things; later text repeats the parts.
@@ -126,14 +126,14 @@ fn word(bytes: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(A
     }
 }
 
-fn parts(bytes: &[u8], start: usize, middle: usize, end: usize, found: &mut impl FnMut(AtomMatch)) {
+fn parts(bytes: &[u8], start: usize, middle: usize, end: usize, found: &mut impl FnMut(StringMatch)) {
     for (start, end) in [(start, middle), (middle + 1, end)] {
         let part = &bytes[start..end];
         if part.len() >= 3
             && let Some(kind) = kind(part)
         {
-            found(AtomMatch { kind, start, end });
-            if kind == AtomKind::Path {
+            found(StringMatch { kind, start, end });
+            if kind == StringKind::Path {
                 file_name(part, start, found);
             }
         }
@@ -141,21 +141,21 @@ fn parts(bytes: &[u8], start: usize, middle: usize, end: usize, found: &mut impl
 }
 
 /// Returns the last part of a path: other texts may name the file by it alone.
-fn file_name(path: &[u8], start: usize, found: &mut impl FnMut(AtomMatch)) {
+fn file_name(path: &[u8], start: usize, found: &mut impl FnMut(StringMatch)) {
     let path = path.strip_suffix(b"/").unwrap_or(path);
     let path_end = path.iter().position(|byte| *byte == b':').unwrap_or(path.len());
     let name_start = path[..path_end].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     if path_end < path.len() && name_start < path_end {
         // `src/main.rs:12`: other texts use the path without the line.
-        found(AtomMatch { kind: AtomKind::Path, start, end: start + path_end });
+        found(StringMatch { kind: StringKind::Path, start, end: start + path_end });
     }
     if name_start > 0 && path_end >= name_start + 3 {
-        found(AtomMatch { kind: AtomKind::Path, start: start + name_start, end: start + path_end });
+        found(StringMatch { kind: StringKind::Path, start: start + name_start, end: start + path_end });
     }
 }
 
 /// Returns the kind of a word, if it is an exact string at all.
-fn kind(word: &[u8]) -> Option<AtomKind> {
+fn kind(word: &[u8]) -> Option<StringKind> {
     let word = without_line(word);
     let (mut letters, mut digits, mut upper_inside, mut underscores, mut slashes, mut dots) = (0, 0, 0, 0, 0, 0);
     let (mut dashes, mut colons, mut others) = (0, 0, 0);
@@ -181,23 +181,23 @@ fn kind(word: &[u8]) -> Option<AtomKind> {
         return None;
     }
     if colons > 0 && word.windows(3).any(|part| part == b"://") {
-        return Some(AtomKind::Url);
+        return Some(StringKind::Url);
     }
     if slashes > 0 {
         let rooted = matches!(word[0], b'/' | b'.' | b'~' | b'@');
         let has_extension = extension(word).is_some();
         return (letters > 0 && (rooted || slashes > 1 || has_extension || underscores + dashes > 0))
-            .then_some(AtomKind::Path);
+            .then_some(StringKind::Path);
     }
     if letters == 0 {
-        return (digits >= 4).then_some(AtomKind::Number);
+        return (digits >= 4).then_some(StringKind::Number);
     }
     if dots > 0 && colons == 0 && extension(word).is_some() && underscores + dashes + digits + letters >= 4 {
-        return Some(AtomKind::Path);
+        return Some(StringKind::Path);
     }
     let mixed = digits > 0 && letters + digits >= 4;
     let compound = dots > 0 && word.len() >= 6 || colons > 0 && letters >= 3 || dashes > 0 && letters >= 6;
-    (underscores > 0 || upper_inside > 0 || mixed || compound || others > 0).then_some(AtomKind::Identifier)
+    (underscores > 0 || upper_inside > 0 || mixed || compound || others > 0).then_some(StringKind::Identifier)
 }
 
 /// Returns `main.rs:12:5` without the numbers of line and column.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::called::Called;
+use super::calls::CallWithResult;
 use crate::levels::in_one_line;
 
 /// How these tools answer where the person agreed: Claude Code 2.1.332, OpenCode, and Gemini CLI. Another answer is no approval.
@@ -17,7 +17,7 @@ static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?m)(?:save
 
 /// Returns what names the newest plan that a person approved: its file, or else its first line; nothing where the newest was
 /// refused or none was shown. Linear in the calls behind it.
-pub(super) fn newest(calls: &[Called<'_>]) -> Option<String> {
+pub(super) fn newest(calls: &[CallWithResult<'_>]) -> Option<String> {
     let call = calls.iter().rev().find(|call| asks_for_leave(call.name) && call.result.is_some())?;
     let answer = call.result.filter(|result| !result.is_error).map(|result| &*result.text)?;
     AGREED.as_ref().filter(|agreed| agreed.is_match(answer))?;
@@ -32,7 +32,7 @@ fn asks_for_leave(tool: &str) -> bool {
 }
 
 /// Returns the file that the call names, or else the first line of its plan.
-fn title(call: &Called<'_>) -> Option<String> {
+fn title(call: &CallWithResult<'_>) -> Option<String> {
     let arguments: Value = serde_json::from_str(call.arguments.text()).ok()?;
     let value = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(*key)?.as_str().map(str::to_owned));
     let first = |plan: String| plan.lines().find(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned());

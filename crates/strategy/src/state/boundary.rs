@@ -66,7 +66,7 @@ impl Boundary {
         }
         let script = script_in(&arguments)?;
         let lasting = LastingResults::of(&script);
-        let has_lasted = commits(&script) || result.text.lines().any(|line| lasting.is_told_by(line));
+        let has_lasted = commits(&script) || result.text.lines().any(|line| lasting.is_reported_by(line));
         (has_lasted && exit_code(&result.text).is_none_or(|code| code == 0)).then_some(Self::Commit)
     }
 }

@@ -3,7 +3,7 @@
 
 mod approval;
 mod boundary;
-mod called;
+mod calls;
 mod plan;
 mod running;
 mod uncommitted;
@@ -17,7 +17,7 @@ pub use plan::{PlanItem, Progress, plan_items, writes_task};
 pub use running::Running;
 
 use crate::text::clip;
-use called::calls;
+use calls::calls;
 
 /// Open items of a plan that are named.
 const NAMED: usize = 8;
@@ -79,7 +79,7 @@ impl WorkState {
     }
 }
 
-/// Returns the newest of some files in at most so many bytes, at least one, and the number of the others.
+/// Returns the newest files that fit in `most` bytes, at least one, and the number of the others.
 fn named(files: &[String], most: usize, language: Language) -> String {
     let more = |count: usize| language.pick(format!(" and {count} more"), format!("，另有 {count} 个"));
     let mut named = String::new();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::called::Called;
+use super::calls::CallWithResult;
 use crate::tools::ToolKind;
 
 /// How far an item of a plan is.
@@ -27,7 +27,7 @@ pub struct PlanItem {
 
 /// Returns the items of the plan as it stands behind some calls; none where all of them are done. A list replaces what stood
 /// before it; Claude Code's tasks are written and changed one by one. Linear in the calls that write plans.
-pub(super) fn newest(calls: &[Called<'_>]) -> Vec<PlanItem> {
+pub(super) fn newest(calls: &[CallWithResult<'_>]) -> Vec<PlanItem> {
     let mut plan: Vec<(Option<String>, PlanItem)> = Vec::new();
     for call in calls.iter().filter(|call| call.kind == ToolKind::Plan) {
         let Ok(arguments) = serde_json::from_str::<Value>(call.arguments.text()) else { continue };
@@ -55,7 +55,7 @@ fn created(answer: &str) -> Option<String> {
     (!id.contains(char::is_whitespace)).then(|| id.to_owned())
 }
 
-fn succeeded(call: &Called<'_>) -> bool {
+fn succeeded(call: &CallWithResult<'_>) -> bool {
     call.result.is_some_and(|result| !result.is_error)
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use epitome_session::{Message, Origin};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
-use super::called::Called;
+use super::calls::CallWithResult;
 use crate::commands::script_in;
 use crate::levels::in_one_line;
 use crate::tools::ToolKind;
@@ -105,7 +105,7 @@ fn edges(text: &str) -> Cow<'_, str> {
 
 /// Returns what was started and has not ended, in the order in which it was started. Linear in the calls, the edges of the
 /// results and the harness's messages, for each thing that runs.
-pub(super) fn read(messages: &[Arc<Message>], calls: &[Called<'_>]) -> Vec<Running> {
+pub(super) fn read(messages: &[Arc<Message>], calls: &[CallWithResult<'_>]) -> Vec<Running> {
     let mut running: Vec<Running> = Vec::new();
     for call in calls {
         let Some(result) = call.result else { continue };
@@ -115,10 +115,13 @@ pub(super) fn read(messages: &[Arc<Message>], calls: &[Called<'_>]) -> Vec<Runni
         if result.is_error || running.iter().any(is_known) || says(&ENDED, &said) {
             continue;
         }
-        let told = GOES_ON.as_ref().filter(|_| can_start(call.kind)).and_then(|it| it.captures(said.as_bytes()));
-        let told = told.and_then(|found| (1..found.len()).find_map(|at| group(&found, at).map(str::to_owned)));
-        if told.is_some() || says(&ASKS, arguments) || call.kind == ToolKind::Shell && is_left_running(arguments) {
-            let id = told.or_else(|| id_in(&said).or_else(|| id_in(arguments)).filter(|_| says(&ASKS, arguments)));
+        let started_id = GOES_ON.as_ref().filter(|_| can_start(call.kind)).and_then(|it| it.captures(said.as_bytes()));
+        let started_id =
+            started_id.and_then(|found| (1..found.len()).find_map(|at| group(&found, at).map(str::to_owned)));
+        if started_id.is_some() || says(&ASKS, arguments) || call.kind == ToolKind::Shell && is_left_running(arguments)
+        {
+            let id =
+                started_id.or_else(|| id_in(&said).or_else(|| id_in(arguments)).filter(|_| says(&ASKS, arguments)));
             running.push(Running { id, tool: in_one_line(call.name).into_owned(), what: asked(arguments) });
         }
     }
@@ -138,7 +141,7 @@ fn can_start(kind: ToolKind) -> bool {
 }
 
 /// Whether a call stops something, or its result says that it has ended.
-fn is_ended_by(running: &Running, call: &Called<'_>, arguments: &str, said: &str, is_error: bool) -> bool {
+fn is_ended_by(running: &Running, call: &CallWithResult<'_>, arguments: &str, said: &str, is_error: bool) -> bool {
     let script = || if call.kind == ToolKind::Shell { script(arguments) } else { None };
     match &running.id {
         Some(id) if names(arguments, id) => {
@@ -200,9 +203,9 @@ fn shares_a_word(script: &str, command: &str) -> bool {
 /// Returns what a call asked for, in one line: the command, or else the first of what it was told.
 fn asked(arguments: &str) -> String {
     let json: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
-    let told = json.as_ref().and_then(|json| {
+    let request = json.as_ref().and_then(|json| {
         let texts = ["description", "name", "title", "prompt", "message", "task"];
         script_in(json).or_else(|| texts.iter().find_map(|key| json.get(*key)?.as_str().map(str::to_owned)))
     });
-    in_one_line(told.as_deref().unwrap_or(arguments).trim()).into_owned()
+    in_one_line(request.as_deref().unwrap_or(arguments).trim()).into_owned()
 }

@@ -1,6 +1,6 @@
 //! The files that were edited since the newest commit.
 
-use super::called::Called;
+use super::calls::CallWithResult;
 use crate::block::BlockRef;
 use crate::commands::script_in;
 use crate::facts::{Call, FileAccess, files_of};
@@ -8,13 +8,13 @@ use crate::tools::ToolKind;
 
 /// Returns the files that calls edited behind the newest commit, each once, in order; none where no call commits or looks at
 /// the state of a repository. Linear in the calls.
-pub(super) fn read(calls: &[Called<'_>]) -> Vec<String> {
-    let script = |call: &Called<'_>| match call.kind {
+pub(super) fn read(calls: &[CallWithResult<'_>]) -> Vec<String> {
+    let script = |call: &CallWithResult<'_>| match call.kind {
         ToolKind::Shell => script_in(&serde_json::from_str(call.arguments.text()).ok()?),
         _ => None,
     };
-    let git = |call: &Called<'_>| script(call).filter(|script| script.contains("git "));
-    let has_committed = |call: &Called<'_>| call.result.is_some_and(|result| !result.is_error);
+    let git = |call: &CallWithResult<'_>| script(call).filter(|script| script.contains("git "));
+    let has_committed = |call: &CallWithResult<'_>| call.result.is_some_and(|result| !result.is_error);
     let commit = calls.iter().rposition(|call| has_committed(call) && git(call).is_some_and(|script| commits(&script)));
     if commit.is_none() && !calls.iter().any(|call| git(call).is_some()) {
         return Vec::new();

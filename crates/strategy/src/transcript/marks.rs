@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use epitome_session::Language;
 
-use crate::levels::{FURTHER, unescaped};
+use crate::levels::{CONTINUATION, unescaped};
 
 /// The speaker of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,16 +34,16 @@ impl Speaker {
     }
 
     /// Returns what stands in front of each further line of its text.
-    pub const fn further(self) -> &'static str {
+    pub const fn continuation_mark(self) -> &'static str {
         match self {
             Self::User => "",
-            Self::Assistant | Self::Harness | Self::Tool => FURTHER,
+            Self::Assistant | Self::Harness | Self::Tool => CONTINUATION,
         }
     }
 
     /// Returns a further line of its text as it was said.
-    pub fn read_further(self, line: &str) -> Cow<'_, str> {
-        unescaped(line.strip_prefix(self.further()).unwrap_or(line))
+    pub fn read_continuation(self, line: &str) -> Cow<'_, str> {
+        unescaped(line.strip_prefix(self.continuation_mark()).unwrap_or(line))
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) const ARGUMENT: &str = "| ";
 pub enum Ending {
     /// Something says that it succeeded: a flag, an exit code, a line of its result.
     Fine,
-    /// Its result tells of a failure.
+    /// Its result reports a failure.
     Failed,
     /// It searched, and nothing was found.
     Empty,

@@ -57,7 +57,7 @@ pub fn read(text: &str) -> Vec<Record> {
             part = Part::Arguments;
         } else {
             match records.last_mut() {
-                Some(Record::Speech { speaker, rows }) => rows.push(&speaker.read_further(line), false),
+                Some(Record::Speech { speaker, rows }) => rows.push(&speaker.read_continuation(line), false),
                 Some(Record::Call { arguments, output, .. }) => read_line(line, arguments, output, &mut part),
                 Some(Record::LeftOut(_) | Record::Unsaid) | None => {}
             }
@@ -101,5 +101,5 @@ fn read_line(line: &str, arguments: &mut Vec<(Sign, Rows)>, output: &mut Rows, p
         // The line is not of the form, so the text was changed. It is kept as output of the tool.
         *part = Part::Output;
     }
-    output.push(&Speaker::Tool.read_further(line), false);
+    output.push(&Speaker::Tool.read_continuation(line), false);
 }

@@ -110,7 +110,7 @@ pub struct LeftOutCalls {
 }
 
 impl LeftOutCalls {
-    /// So many names say where the work was; more would cost what the lines of a call do.
+    /// The most names that are shown: they say where the work was; more would cost as much as the lines of a call.
     pub const MOST_NAMES: usize = 4;
     /// Characters of a name: a longer one is no path that anybody would read in passing.
     const MOST_CHARS: usize = 80;

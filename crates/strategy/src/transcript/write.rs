@@ -1,6 +1,6 @@
 //! Writes the form of a transcript.
 
-use crate::levels::{FURTHER, escaped, in_one_line};
+use crate::levels::{CONTINUATION, escaped, in_one_line};
 
 use super::marks::{CALL, Ending, FAILURES, LEFT_OUT, NAMES, OUTPUT, READ, Speaker, TIMES, sign_mark};
 use super::record::{LeftOutCalls, Record, Rows};
@@ -11,7 +11,7 @@ pub fn write(records: &[Record]) -> String {
     for record in records {
         match record {
             Record::Speech { speaker, rows } => {
-                write_rows(&mut text, rows, speaker.mark(), speaker.further(), true);
+                write_rows(&mut text, rows, speaker.mark(), speaker.continuation_mark(), true);
             }
             Record::LeftOut(LeftOutCalls { calls, failures, read }) => {
                 text.push_str(CALL);
@@ -45,7 +45,7 @@ pub fn write(records: &[Record]) -> String {
                 for (sign, rows) in arguments {
                     write_rows(&mut text, rows, sign_mark(*sign), sign_mark(*sign), false);
                 }
-                write_rows(&mut text, output, OUTPUT, FURTHER, true);
+                write_rows(&mut text, output, OUTPUT, CONTINUATION, true);
             }
         }
     }

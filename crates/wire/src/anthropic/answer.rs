@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Anthropic;
-use crate::answer::{AnswerError, Answers, Call, ChatAnswer, Graft, Grafted, Stop, count, list};
+use crate::answer::{AnswerError, Answers, Call, ChatAnswer, HiddenCalls, RejoinedMessages, Stop, count, list};
 use crate::thoughts::without_thoughts;
 
 impl Answers for Anthropic {
@@ -26,15 +26,15 @@ impl Answers for Anthropic {
         vec![json!({"role": "assistant", "content": blocks}), json!({"role": "user", "content": results})]
     }
 
-    fn grafted(&self, graft: &Graft, said: &str, next: Option<&str>) -> Option<Grafted> {
+    fn rejoined(&self, hidden: &HiddenCalls, said: &str, next: Option<&str>) -> Option<RejoinedMessages> {
         let mut said: Value = serde_json::from_str(said).ok()?;
         let mut next: Value = serde_json::from_str(next?).ok()?;
         if next["role"] != "user" {
             return None;
         }
-        blocks(&mut said)?.extend(graft.calls.iter().cloned());
-        blocks(&mut next)?.splice(0..0, graft.results.iter().cloned());
-        Some(Grafted { said: Some(said), next: Some(next), ..Grafted::default() })
+        blocks(&mut said)?.extend(hidden.calls.iter().cloned());
+        blocks(&mut next)?.splice(0..0, hidden.results.iter().cloned());
+        Some(RejoinedMessages { said: Some(said), next: Some(next), ..RejoinedMessages::default() })
     }
 
     fn end_turn(&self, answer: &mut Value) {

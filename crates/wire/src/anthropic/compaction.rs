@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::Anthropic;
 use crate::compaction::{
-    AnswerBody, Asked, COMPACT_EDIT, Compactions, Demand, ItemPlace, MadeCompaction, WrongDemand, has_other_field,
-    history_elsewhere, tokens,
+    AnswerBody, COMPACT_EDIT, CompactionRequest, Compactions, InvalidCompactionRequest, ItemPlace, MadeCompaction,
+    RequestedCompaction, has_other_field, history_elsewhere, tokens,
 };
 use crate::events::{Event, typed_event};
 use crate::json::Object;
@@ -15,9 +15,9 @@ use crate::request::Route;
 const EDIT_DEFAULT: u32 = 150_000;
 
 impl Compactions for Anthropic {
-    fn asked(&self, route: Route, fields: &Object<'_>, messages: &[&str]) -> Asked {
+    fn asked(&self, route: Route, fields: &Object<'_>, messages: &[&str]) -> RequestedCompaction {
         if route != Route::Conversation {
-            return Asked::Nothing;
+            return RequestedCompaction::Nothing;
         }
         let config = fields.value("context_management");
         if fields.is_given("compaction") {
@@ -26,9 +26,9 @@ impl Compactions for Anthropic {
         let edits = config["edits"].as_array().map(Vec::as_slice).unwrap_or_default();
         let ours: Vec<&Value> = edits.iter().filter(|edit| edit["type"] == COMPACT_EDIT).collect();
         match ours[..] {
-            [] => Asked::Nothing,
-            [edit] => history_elsewhere(fields).map_or_else(|| asked_by_edit(edit), Asked::Provider),
-            _ => Asked::Provider("not-understood"),
+            [] => RequestedCompaction::Nothing,
+            [edit] => history_elsewhere(fields).map_or_else(|| asked_by_edit(edit), RequestedCompaction::Provider),
+            _ => RequestedCompaction::Provider("not-understood"),
         }
     }
 
@@ -67,7 +67,7 @@ impl Compactions for Anthropic {
         }
     }
 
-    fn compaction_answer(&self, _demand: Demand, made: &MadeCompaction<'_>) -> AnswerBody {
+    fn compaction_answer(&self, _demand: CompactionRequest, made: &MadeCompaction<'_>) -> AnswerBody {
         let usage = json!({
             "input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
             "iterations": [{
@@ -104,7 +104,7 @@ impl Compactions for Anthropic {
     }
 }
 
-fn asked_by_edit(edit: &Value) -> Asked {
+fn asked_by_edit(edit: &Value) -> RequestedCompaction {
     let trigger = &edit["trigger"];
     let from_tokens = if trigger.is_null() { Some(EDIT_DEFAULT) } else { tokens(&trigger["value"]) };
     let is_known = trigger.is_null() || trigger["type"] == "input_tokens";
@@ -114,34 +114,40 @@ fn asked_by_edit(edit: &Value) -> Asked {
     };
     let has_other = has_other_field(edit, &["type", "trigger", "pause_after_compaction", "instructions"]);
     match (from_tokens, pauses) {
-        _ if has_other || !is_known => Asked::Provider("not-understood"),
-        _ if has_words(&edit["instructions"]) => Asked::Provider("instructions"),
-        (Some(from_tokens), Some(pauses)) => Asked::Here(Demand::Edit { from_tokens, pauses }),
-        _ => Asked::Provider("not-understood"),
+        _ if has_other || !is_known => RequestedCompaction::Provider("not-understood"),
+        _ if has_words(&edit["instructions"]) => RequestedCompaction::Provider("instructions"),
+        (Some(from_tokens), Some(pauses)) => RequestedCompaction::Here(CompactionRequest::Edit { from_tokens, pauses }),
+        _ => RequestedCompaction::Provider("not-understood"),
     }
 }
 
-fn asked_on_demand(fields: &Object<'_>, context_management: &Value, messages: &[&str]) -> Asked {
+fn asked_on_demand(fields: &Object<'_>, context_management: &Value, messages: &[&str]) -> RequestedCompaction {
     let config = fields.value("compaction");
     if has_other_field(&config, &["type", "instructions"]) || config["type"] != "summarize" {
-        return Asked::Provider("not-understood");
+        return RequestedCompaction::Provider("not-understood");
     }
     if let Some(code) = history_elsewhere(fields) {
-        return Asked::Provider(code);
+        return RequestedCompaction::Provider(code);
     }
     if !context_management.is_null() {
-        return Asked::Wrong(WrongDemand::Both);
+        return RequestedCompaction::Wrong(InvalidCompactionRequest::Both);
     }
     // How it is to be written: the rules would not keep to it, and a model of the provider does.
     if has_words(&config["instructions"]) {
-        return Asked::Provider("instructions");
+        return RequestedCompaction::Provider("instructions");
     }
-    let Some(newest) = messages.last() else { return Asked::Wrong(WrongDemand::NothingToSummarize) };
+    let Some(newest) = messages.last() else {
+        return RequestedCompaction::Wrong(InvalidCompactionRequest::NothingToSummarize);
+    };
     let newest: Value = serde_json::from_str(newest).unwrap_or_default();
     let calls = |block: &Value| matches!(block["type"].as_str(), Some("tool_use" | "server_tool_use" | "mcp_tool_use"));
     let is_open = newest["role"] == "assistant"
         && newest["content"].as_array().and_then(|blocks| blocks.last()).is_some_and(calls);
-    if is_open { Asked::Wrong(WrongDemand::IncompleteTurn) } else { Asked::Here(Demand::Summarize) }
+    if is_open {
+        RequestedCompaction::Wrong(InvalidCompactionRequest::IncompleteTurn)
+    } else {
+        RequestedCompaction::Here(CompactionRequest::Summarize)
+    }
 }
 
 /// Whether there are instructions. What is not a text is the provider's to understand, or to refuse.

@@ -55,7 +55,7 @@ impl CompactionForm {
         }
     }
 
-    /// Whether the form takes a conversation of so many tokens.
+    /// Whether the form takes a conversation of `tokens` tokens.
     pub fn takes(self, tokens: u32) -> bool {
         match self {
             Self::OnDemand => true,

@@ -73,8 +73,8 @@ fn who_does_not_know_it() {
 fn answers() {
     let check = |answer: Value, text: &str, stop: Stop, tokens: [u64; 3]| {
         let CompactionReading::Compacted(answer) = read_compaction(&answer).unwrap() else { panic!("{answer}") };
-        let told = [answer.input_tokens, answer.cached_tokens, answer.output_tokens];
-        assert_eq!((answer.text.as_str(), answer.stop, told), (text, stop, tokens));
+        let usage = [answer.input_tokens, answer.cached_tokens, answer.output_tokens];
+        assert_eq!((answer.text.as_str(), answer.stop, usage), (text, stop, tokens));
     };
     let block = |text: Value| json!({ "type": "compaction", "content": text });
     let iterations = json!({ "input_tokens": 0, "output_tokens": 0, "iterations": [

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Anthropic;
 use crate::events::{Event, typed_event};
-use crate::merge::{MergedAnswer, Round};
+use crate::merge::{MergedAnswer, PartialAnswer};
 use crate::stream::{Stage, StreamedAnswer, Streams, Taken, push_text};
 use crate::usage::add_known;
 
@@ -52,23 +52,23 @@ impl Streams for Anthropic {
         typed_event("error", json!({"error": {"type": "api_error", "message": message}}))
     }
 
-    fn tell(&self, merged: &mut MergedAnswer, round: &mut Round<'_>, json: &mut Value) -> bool {
+    fn for_client(&self, merged: &mut MergedAnswer, partial: &mut PartialAnswer<'_>, json: &mut Value) -> bool {
         match json["type"].as_str().unwrap_or_default() {
-            "message_start" => return !round.continues,
+            "message_start" => return !partial.continues,
             "message_delta" => {
-                if round.continues {
-                    json["usage"] = round.answer.usage.clone();
+                if partial.continues {
+                    json["usage"] = partial.answer.usage.clone();
                 }
                 if let Some(usage) = json.get_mut("usage") {
                     add_known(usage, &merged.earlier);
                 }
-                if json["delta"]["stop_reason"] == "tool_use" && !round.has_calls_of_client() {
+                if json["delta"]["stop_reason"] == "tool_use" && !partial.has_calls_of_client() {
                     json["delta"]["stop_reason"] = "end_turn".into();
                 }
             }
             _ => {
                 if let Some(number) = json["index"].as_u64() {
-                    json["index"] = merged.numbered(round, number as usize).into();
+                    json["index"] = merged.numbered(partial, number as usize).into();
                 }
             }
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Gemini;
 use super::parts::{call, insert, is_kept, lent_signature, places, push, remove, result};
-use crate::answer::{Answers, Call, Graft, Grafted};
+use crate::answer::{Answers, Call, HiddenCalls, RejoinedMessages};
 
 impl Answers for Gemini {
     fn output_pointer(&self) -> &'static str {
@@ -40,12 +40,12 @@ impl Answers for Gemini {
         places(parts, names)
     }
 
-    fn grafted(&self, graft: &Graft, said: &str, next: Option<&str>) -> Option<Grafted> {
+    fn rejoined(&self, hidden: &HiddenCalls, said: &str, next: Option<&str>) -> Option<RejoinedMessages> {
         let mut said: Value = serde_json::from_str(said).ok()?;
         let mut next: Value = serde_json::from_str(next?).ok()?;
-        insert(&mut said, &graft.calls, &graft.places)?;
-        insert(&mut next, &graft.results, &graft.places)?;
-        Some(Grafted { said: Some(said), next: Some(next), ..Grafted::default() })
+        insert(&mut said, &hidden.calls, &hidden.places)?;
+        insert(&mut next, &hidden.results, &hidden.places)?;
+        Some(RejoinedMessages { said: Some(said), next: Some(next), ..RejoinedMessages::default() })
     }
 
     fn usage_field(&self) -> &'static str {

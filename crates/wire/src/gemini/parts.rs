@@ -100,7 +100,7 @@ pub(super) fn push(parts: &mut Vec<Value>, part: &Value) {
 }
 
 /// Puts calls, or their results, into a content at their numbers among those that it has. `None` where it has none: then
-/// the client goes on in another way.
+/// the client continues in another way.
 pub(super) fn insert(content: &mut Value, inserted: &[Value], places: &[usize]) -> Option<()> {
     let kind = if inserted.iter().all(|part| call(part).is_some()) { CALL } else { RESULT };
     let parts = content.get_mut("parts")?.as_array_mut()?;
@@ -142,11 +142,11 @@ mod tests {
     fn the_first_call_is_signed_with_ours_and_without() {
         let names = ["search_history", "recall"];
         let check = |parts: Vec<Value>, without: Vec<Value>| {
-            let mut told = parts.clone();
-            remove(&mut told, &names, lent_signature(&parts, &names).as_ref());
-            assert_eq!(told, without);
+            let mut rest = parts.clone();
+            remove(&mut rest, &names, lent_signature(&parts, &names).as_ref());
+            assert_eq!(rest, without);
             let ours: Vec<Value> = parts.iter().filter(|part| is_of(part, &names)).cloned().collect();
-            let mut content = json!({"role": "model", "parts": told});
+            let mut content = json!({"role": "model", "parts": rest});
             if insert(&mut content, &ours, &places(&parts, &names)).is_some() {
                 assert_eq!(content["parts"], json!(parts), "as the model made them");
             }

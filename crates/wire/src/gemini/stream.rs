@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Gemini;
 use super::parts::{call, is_kept, is_of, lent_signature, push, remove, words};
 use crate::events::{Event, event_text};
-use crate::merge::{MergedAnswer, Round};
+use crate::merge::{MergedAnswer, PartialAnswer};
 use crate::stream::{Stage, StreamedAnswer, Streams, Taken};
 use crate::usage::add_known;
 
@@ -41,7 +41,7 @@ impl Streams for Gemini {
         event_text(None, &json!({"error": {"code": 500, "message": message, "status": "INTERNAL"}}))
     }
 
-    fn tell(&self, merged: &mut MergedAnswer, round: &mut Round<'_>, json: &mut Value) -> bool {
+    fn for_client(&self, merged: &mut MergedAnswer, partial: &mut PartialAnswer<'_>, json: &mut Value) -> bool {
         if let Some(usage) = json.get_mut("usageMetadata") {
             add_known(usage, &merged.earlier);
         }
@@ -50,11 +50,11 @@ impl Streams for Gemini {
         };
         let is_end = !candidate["finishReason"].is_null();
         let Some(parts) = candidate.pointer_mut("/content/parts").and_then(Value::as_array_mut) else { return true };
-        let lent = lent_signature(&round.answer.parts, round.names).filter(|_| round.shown.is_empty());
-        let has_ours = parts.iter().any(|part| is_of(part, round.names));
-        remove(parts, round.names, lent.as_ref());
+        let lent = lent_signature(&partial.answer.parts, partial.names).filter(|_| partial.shown.is_empty());
+        let has_ours = parts.iter().any(|part| is_of(part, partial.names));
+        remove(parts, partial.names, lent.as_ref());
         if let Some(at) = parts.iter().position(|part| call(part).is_some()) {
-            round.shown.insert(at, 0); // the client has the first of its calls
+            partial.shown.insert(at, 0); // the client has the first of its calls
         }
         is_end || !has_ours || parts.iter().any(is_kept)
     }

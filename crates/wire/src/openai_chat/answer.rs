@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::OpenaiChat;
-use crate::answer::{AnswerError, Answers, Call, ChatAnswer, Graft, Grafted, Stop, count};
+use crate::answer::{AnswerError, Answers, Call, ChatAnswer, HiddenCalls, RejoinedMessages, Stop, count};
 use crate::thoughts::without_thoughts;
 
 impl Answers for OpenaiChat {
@@ -38,14 +38,14 @@ impl Answers for OpenaiChat {
         [vec![message], results].concat()
     }
 
-    fn grafted(&self, graft: &Graft, said: &str, _next: Option<&str>) -> Option<Grafted> {
+    fn rejoined(&self, hidden: &HiddenCalls, said: &str, _next: Option<&str>) -> Option<RejoinedMessages> {
         let mut said: Value = serde_json::from_str(said).ok()?;
         let calls = said.as_object_mut()?.entry("tool_calls").or_insert(Value::Null);
         if calls.is_null() {
             *calls = json!([]);
         }
-        calls.as_array_mut()?.extend(graft.calls.iter().cloned());
-        Some(Grafted { said: Some(said), between: graft.results.clone(), next: None })
+        calls.as_array_mut()?.extend(hidden.calls.iter().cloned());
+        Some(RejoinedMessages { said: Some(said), between: hidden.results.clone(), next: None })
     }
 
     fn end_turn(&self, answer: &mut Value) {

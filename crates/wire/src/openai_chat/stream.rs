@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::OpenaiChat;
 use crate::events::{Event, event_text};
-use crate::merge::{MergedAnswer, Round};
+use crate::merge::{MergedAnswer, PartialAnswer};
 use crate::stream::{Stage, StreamedAnswer, Streams, Taken, push_text};
 use crate::usage::add_known;
 
@@ -51,13 +51,13 @@ impl Streams for OpenaiChat {
         event_text(None, &json!({"error": {"type": "server_error", "code": null, "message": message}}))
     }
 
-    fn tell(&self, merged: &mut MergedAnswer, round: &mut Round<'_>, json: &mut Value) -> bool {
+    fn for_client(&self, merged: &mut MergedAnswer, partial: &mut PartialAnswer<'_>, json: &mut Value) -> bool {
         if let Some(usage) = json.get_mut("usage") {
             add_known(usage, &merged.earlier);
         }
         let Some(choice) = json.get_mut("choices").and_then(|choices| choices.get_mut(0)) else { return true };
-        let says_anything = choice.get_mut("delta").is_none_or(|delta| tell_delta(merged, round, delta));
-        if choice["finish_reason"] == "tool_calls" && !round.has_calls_of_client() {
+        let says_anything = choice.get_mut("delta").is_none_or(|delta| delta_for_client(merged, partial, delta));
+        if choice["finish_reason"] == "tool_calls" && !partial.has_calls_of_client() {
             choice["finish_reason"] = "stop".into();
         }
         says_anything || !choice["finish_reason"].is_null()
@@ -65,20 +65,20 @@ impl Streams for OpenaiChat {
 }
 
 /// Takes the pieces of our calls out, and numbers the others; whether anything is left.
-fn tell_delta(merged: &mut MergedAnswer, round: &mut Round<'_>, delta: &mut Value) -> bool {
+fn delta_for_client(merged: &mut MergedAnswer, partial: &mut PartialAnswer<'_>, delta: &mut Value) -> bool {
     let Some(pieces) = delta.get_mut("tool_calls").and_then(Value::as_array_mut) else { return true };
-    let mut told = Vec::new();
+    let mut shown = Vec::new();
     for (at, mut piece) in pieces.drain(..).enumerate() {
         let number = number_of(&piece, at);
-        if round.ours.contains(&number) {
+        if partial.ours.contains(&number) {
             continue;
         }
         if piece["index"].is_u64() {
-            piece["index"] = merged.numbered(round, number).into();
+            piece["index"] = merged.numbered(partial, number).into();
         }
-        told.push(piece);
+        shown.push(piece);
     }
-    *pieces = told;
+    *pieces = shown;
     if !pieces.is_empty() {
         return true;
     }

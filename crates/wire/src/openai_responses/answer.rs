@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::OpenaiResponses;
-use crate::answer::{AnswerError, Answers, Call, ChatAnswer, Graft, Grafted, Stop, count, list};
+use crate::answer::{AnswerError, Answers, Call, ChatAnswer, HiddenCalls, RejoinedMessages, Stop, count, list};
 use crate::thoughts::without_thoughts;
 
 /// Items that the client has to answer.
@@ -49,9 +49,9 @@ impl Answers for OpenaiResponses {
         items.map(|item| self.repeated(item, is_stored)).chain(results).collect()
     }
 
-    fn grafted(&self, graft: &Graft, _said: &str, next: Option<&str>) -> Option<Grafted> {
+    fn rejoined(&self, hidden: &HiddenCalls, _said: &str, next: Option<&str>) -> Option<RejoinedMessages> {
         next?;
-        Some(Grafted { between: [&graft.calls[..], &graft.results].concat(), ..Grafted::default() })
+        Some(RejoinedMessages { between: [&hidden.calls[..], &hidden.results].concat(), ..RejoinedMessages::default() })
     }
 
     fn read_answer(&self, answer: &Value) -> Result<ChatAnswer, AnswerError> {

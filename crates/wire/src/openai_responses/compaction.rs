@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::OpenaiResponses;
 use crate::compaction::{
-    AnswerBody, Asked, Compactions, Demand, ItemPlace, MadeCompaction, has_other_field, history_elsewhere, tokens,
+    AnswerBody, CompactionRequest, Compactions, ItemPlace, MadeCompaction, RequestedCompaction, has_other_field,
+    history_elsewhere, tokens,
 };
 use crate::events::{Event, typed_event};
 use crate::json::Object;
@@ -15,25 +16,25 @@ use crate::request::Route;
 const EVENTS_OF_ITEM: u64 = 2;
 
 impl Compactions for OpenaiResponses {
-    fn asked(&self, route: Route, fields: &Object<'_>, items: &[&str]) -> Asked {
+    fn asked(&self, route: Route, fields: &Object<'_>, items: &[&str]) -> RequestedCompaction {
         match route {
             Route::Conversation => {}
             Route::Compactions => return asked_of_endpoint(fields, items),
-            Route::Counting => return Asked::Nothing,
+            Route::Counting => return RequestedCompaction::Nothing,
         }
         let triggers = items.iter().filter(|item| self.is_trigger(item)).count();
         if triggers > 0 {
             let is_last = items.last().is_some_and(|item| self.is_trigger(item));
             return match history_elsewhere(fields) {
-                Some(code) => Asked::Provider(code),
-                None if !is_last || triggers > 1 => Asked::Provider("trigger-in-the-middle"),
+                Some(code) => RequestedCompaction::Provider(code),
+                None if !is_last || triggers > 1 => RequestedCompaction::Provider("trigger-in-the-middle"),
                 // The answer could be named later, and continued at the provider, which would not know it.
-                None if fields.get("store") != Some("false") => Asked::Provider("stored-at-the-provider"),
-                None => Asked::Here(Demand::Trigger),
+                None if fields.get("store") != Some("false") => RequestedCompaction::Provider("stored-at-the-provider"),
+                None => RequestedCompaction::Here(CompactionRequest::Trigger),
             };
         }
-        let Some(config) = fields.get("context_management") else { return Asked::Nothing };
-        history_elsewhere(fields).map_or_else(|| asked_at_threshold(config), Asked::Provider)
+        let Some(config) = fields.get("context_management") else { return RequestedCompaction::Nothing };
+        history_elsewhere(fields).map_or_else(|| asked_at_threshold(config), RequestedCompaction::Provider)
     }
 
     fn is_trigger(&self, item: &str) -> bool {
@@ -74,8 +75,8 @@ impl Compactions for OpenaiResponses {
         }
     }
 
-    fn compaction_answer(&self, demand: Demand, made: &MadeCompaction<'_>) -> AnswerBody {
-        if demand == Demand::Endpoint {
+    fn compaction_answer(&self, demand: CompactionRequest, made: &MadeCompaction<'_>) -> AnswerBody {
+        if demand == CompactionRequest::Endpoint {
             return AnswerBody::Json(list(made));
         }
         let whole = response(made, "completed", json!([made.item]), usage(made));
@@ -94,24 +95,24 @@ impl Compactions for OpenaiResponses {
 }
 
 /// What a request to `…/responses/compact` asks for.
-fn asked_of_endpoint(fields: &Object<'_>, items: &[&str]) -> Asked {
+fn asked_of_endpoint(fields: &Object<'_>, items: &[&str]) -> RequestedCompaction {
     match history_elsewhere(fields) {
-        Some(code) => Asked::Provider(code),
-        None if items.is_empty() => Asked::Provider("one-text"),
-        None => Asked::Here(Demand::Endpoint),
+        Some(code) => RequestedCompaction::Provider(code),
+        None if items.is_empty() => RequestedCompaction::Provider("one-text"),
+        None => RequestedCompaction::Here(CompactionRequest::Endpoint),
     }
 }
 
-fn asked_at_threshold(config: &str) -> Asked {
+fn asked_at_threshold(config: &str) -> RequestedCompaction {
     let entries: Vec<Value> = serde_json::from_str(config).unwrap_or_default();
-    let [entry] = &entries[..] else { return Asked::Provider("not-understood") };
+    let [entry] = &entries[..] else { return RequestedCompaction::Provider("not-understood") };
     if has_other_field(entry, &["type", "compact_threshold"]) || entry["type"] != "compaction" {
-        return Asked::Provider("not-understood");
+        return RequestedCompaction::Provider("not-understood");
     }
     match tokens(&entry["compact_threshold"]) {
         // Without a threshold the provider has its own, which nobody else knows.
-        None => Asked::Provider("no-threshold"),
-        Some(from_tokens) => Asked::Here(Demand::Threshold { from_tokens }),
+        None => RequestedCompaction::Provider("no-threshold"),
+        Some(from_tokens) => RequestedCompaction::Here(CompactionRequest::Threshold { from_tokens }),
     }
 }
 

@@ -6,7 +6,7 @@ use super::OpenaiResponses;
 use crate::json::Object;
 use crate::request::{FunctionTool, Requests};
 
-/// Whether a request goes on from a response, or a conversation, that the provider has stored: its items may then answer calls
+/// Whether a request continues a response, or a conversation, that the provider has stored: its items may then answer calls
 /// and requests for approval that are there ("Conversation state").
 pub fn continues_stored(fields: &Object<'_>) -> bool {
     ["previous_response_id", "conversation"].iter().any(|name| fields.is_given(name))

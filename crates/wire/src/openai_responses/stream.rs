@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::OpenaiResponses;
 use crate::answer::Answers;
 use crate::events::{Event, is_opening, typed_event};
-use crate::merge::{MergedAnswer, Round};
+use crate::merge::{MergedAnswer, PartialAnswer};
 use crate::stream::{Stage, StreamedAnswer, Streams, Taken, push_text};
 use crate::usage::add_known;
 
@@ -45,12 +45,12 @@ impl Streams for OpenaiResponses {
         typed_event("error", json!({"code": "server_error", "message": message, "param": null}))
     }
 
-    fn tell(&self, merged: &mut MergedAnswer, round: &mut Round<'_>, json: &mut Value) -> bool {
-        if round.continues && is_opening(json) {
+    fn for_client(&self, merged: &mut MergedAnswer, partial: &mut PartialAnswer<'_>, json: &mut Value) -> bool {
+        if partial.continues && is_opening(json) {
             return false;
         }
         if let Some(number) = json["output_index"].as_u64() {
-            json["output_index"] = merged.numbered(round, number as usize).into();
+            json["output_index"] = merged.numbered(partial, number as usize).into();
         }
         if let Some(number) = json["sequence_number"].as_u64() {
             let number = *merged.sequence.get_or_insert(number);
@@ -61,8 +61,8 @@ impl Streams for OpenaiResponses {
             add_known(usage, &merged.earlier);
         }
         let output = json.pointer_mut("/response/output").and_then(Value::as_array_mut);
-        if let Some(output) = output.filter(|_| round.answer.is_over) {
-            output.retain(|item| !self.is_call_of(item, round.names));
+        if let Some(output) = output.filter(|_| partial.answer.is_over) {
+            output.retain(|item| !self.is_call_of(item, partial.names));
             output.splice(0..0, merged.items.iter().cloned());
         }
         true

@@ -143,7 +143,7 @@ export function toolsOf(recall: Recall): RecallTool[] {
         "fault. It is passed over while the context is not full enough, and soon after the last time.",
       {
         reason: text("What is done, so that this is a good moment."),
-        next_step: text("What you do next: what bears on it stays first."),
+        next_step: text("What you do next: what is relevant to it stays first."),
         keep: {
           type: "array",
           items: { type: "string" },

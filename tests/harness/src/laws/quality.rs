@@ -1,6 +1,6 @@
 //! Are losses reported, and is too large a loss never taken silently?
 
-use epitome_engine::{Chain, KeptShare, OnLoss, Quality, QualityPart, Status, Try};
+use epitome_engine::{Chain, KeptShare, OnLoss, Quality, QualityPart, Status, TriedChain};
 use epitome_session::{Block, Content, Entry, Message};
 use epitome_strategy::TaskKind;
 
@@ -38,11 +38,11 @@ impl Laws<'_> {
             .fold((0, 0), |(held, kept), share| (held + share.held, kept + share.kept));
         // What is left beside "go" and "yes" says what the session is about.
         let beside = kept - quality.typed.kept;
-        let is_hollow = report.status == Status::Hollow;
-        self.law("quality", !is_hollow || (beside == 0 || quality.share < 0.02) && held >= 5, told);
+        let is_near_empty = report.status == Status::NearEmpty;
+        self.law("quality", !is_near_empty || (beside == 0 || quality.share < 0.02) && held >= 5, told);
         let is_taken = report.status.is_compaction();
         let little = quality.typed.held; // what is typed may be too short to count
-        self.law("quality", is_hollow || !is_taken || kept > 0 || held - little < 5, told);
+        self.law("quality", is_near_empty || !is_taken || kept > 0 || held - little < 5, told);
         if report.status.is_compaction() {
             let lost = |part: &QualityPart| {
                 let share = quality.part(*part);
@@ -74,7 +74,7 @@ impl Laws<'_> {
         ids.sort();
         ids.dedup();
         let all = if ids.len() == 1 { quality.tried.is_empty() } else { quality.tried.len() == ids.len() };
-        let better = |it: &Try| {
+        let better = |it: &TriedChain| {
             it.problem.is_none() && (it.below.is_empty() || it.share.is_some_and(|share| share > quality.share))
         };
         // Later chains replace the first ones of some kinds only.

@@ -12,7 +12,7 @@ impl Laws<'_> {
         let limit = self.request.limit.max(self.request.target);
         match self.report.status {
             Status::NoChange => self.law("budget", tokens <= limit, || format!("{tokens} was left alone")),
-            Status::Compacted | Status::Hollow => {
+            Status::Compacted | Status::NearEmpty => {
                 self.law("budget", tokens <= limit, || format!("{tokens} tokens for {limit}"))
             }
             Status::Infeasible => {
@@ -36,7 +36,7 @@ impl Laws<'_> {
         let request = Request { target: floor, limit: floor, ..self.request.clone() };
         let status = self.run_again(&mut self.before.clone(), self.ledger_before, &request).map(|report| report.status);
         let can_be_had =
-            matches!(status, Ok(Status::Compacted | Status::Hollow | Status::NoChange | Status::RolledBack));
+            matches!(status, Ok(Status::Compacted | Status::NearEmpty | Status::NoChange | Status::RolledBack));
         self.law("floor", can_be_had, || format!("a budget of the floor's {floor} tokens ended as {status:?}"));
     }
 

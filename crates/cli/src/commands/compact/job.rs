@@ -72,7 +72,7 @@ impl<'a> Job<'a> {
     /// The engine for the sessions of a file.
     pub(super) fn engine(&self, loaded: &LoadedFile, waiting: &ProgressLine) -> Engine {
         let progress = waiting.on_progress(self.runtime.summary_model(), self.quiet);
-        let mut engine = epitome::engine_watched(&self.runtime, progress);
+        let mut engine = epitome::engine_with_progress(&self.runtime, progress);
         // The budget is for the text that is sent: reasoning that the output has no place for costs nothing.
         let (from, to) = (loaded.format, self.format_of(loaded));
         engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(from), to, block));

@@ -1,4 +1,4 @@
-//! What a result means for who called: the exit code, and what is said besides the report.
+//! What a result means for the caller: the exit code, and the words besides the report.
 
 use epitome::engine::QualityPart;
 use epitome::{Report, Status};
@@ -10,23 +10,23 @@ use crate::terminal;
 
 /// Exit code where the quality guard rolled back: nothing is wrong with the command or its input.
 pub(super) const ROLLED_BACK: u8 = 1;
-/// The exit code of one that was made, and that keeps next to nothing of what the session held.
-pub(super) const HOLLOW: u8 = 1;
+/// The exit code of one that was made, and that keeps almost nothing of what the session held.
+pub(super) const NEAR_EMPTY: u8 = 1;
 
-/// Tells of parts of the session that left whole: the figures alone look like those of a small loss.
+/// Warns of parts of the session that left whole: the figures alone look like those of a small loss.
 pub(super) fn warn_of_lost_parts(report: &Report) {
     let Some(quality) = &report.quality else { return };
     let name = |part: QualityPart| format!("{} {}", quality.part(part).held, part.as_str());
     let lost: Vec<String> = quality.lost_parts().into_iter().map(name).collect();
     if !lost.is_empty() {
-        terminal::note(&format!("nothing is left of {}: a larger budget keeps some", lost.join(" and of ")));
+        terminal::note(&format!("the result lost all {}: a larger budget keeps some", lost.join(" and all ")));
     }
 }
 
 /// The exit code of a compaction that was not made, and why it was not.
 pub(super) fn refused(report: &Report) -> Option<(u8, String)> {
     match report.status {
-        Status::NoChange | Status::Compacted | Status::Hollow => None,
+        Status::NoChange | Status::Compacted | Status::NearEmpty => None,
         Status::Infeasible => Some((INFEASIBLE, format!("cannot fit {}", plural(report.budget as usize, "token")))),
         Status::RolledBack => {
             if let Some(stopped) = &report.stopped {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use epitome::formats::Wire;
-use epitome_shelf::{Draft, Privacy, read_plain};
+use epitome_shelf::{PendingFile, Privacy, read_plain};
 
 use crate::folders::{data, make_private};
 
@@ -40,7 +40,7 @@ impl KeptDecisions {
     /// Keeps the state of a session's fitter. It holds words of the session: only its owner can read it.
     pub(super) fn write(&self, session: &str, profile: Wire, state: &[u8]) -> io::Result<()> {
         make_private(&self.folder)?;
-        let draft = Draft::new(&self.file(session, profile), Privacy::Owner)?;
+        let draft = PendingFile::new(&self.file(session, profile), Privacy::Owner)?;
         draft.file().write_all(state)?;
         draft.replace()?;
         self.forget_oldest()

@@ -70,8 +70,8 @@ pub(super) fn words_of_what_left(input: &str) -> Result<String, Failure> {
         return Ok(String::new());
     }
     let runtime = runtime()?;
-    let told = brief_within(&session, &runtime, ADDED - INTRODUCTION.chars().count())?;
-    let text = format!("{INTRODUCTION}{}", runtime.base_engine.redacted(&told.text));
+    let summary = brief_within(&session, &runtime, ADDED - INTRODUCTION.chars().count())?;
+    let text = format!("{INTRODUCTION}{}", runtime.base_engine.redacted(&summary.text));
     let answer = json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}});
     Ok(answer.to_string())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use epitome::Session;
 use epitome::session::Message;
 use epitome::strategy::Lexicon;
-use epitome::strategy::speech::{Demand, demands, told_texts, typed_texts};
+use epitome::strategy::speech::{Demand, demands, spoken_texts, typed_texts};
 
 /// Characters of demands that are handed to the model that writes the summary; the newest come first.
 const DEMANDS: usize = 3_000;
@@ -66,7 +66,7 @@ fn demands_of<'m>(message: &'m Message, lexicon: &Lexicon) -> Vec<(f32, &'m str)
     for (_, text, ranges) in typed_texts(message) {
         ranges.into_iter().for_each(|range| found.extend(of_text(&text[range])));
     }
-    for (_, text, ranges) in told_texts(message) {
+    for (_, text, ranges) in spoken_texts(message) {
         for range in ranges {
             let words = text[range].trim();
             match words.chars().count() <= SHORT_ANSWER {

@@ -131,15 +131,15 @@ fn add_to_answer(
 }
 
 fn add_results(entries: &mut Vec<ConversationEntry>, results: &[ToolOutput]) {
-    let told = results.iter().map(|result| {
+    let outputs = results.iter().map(|result| {
         // A picture, a document: the agent has it in its own form alone, which does not go back.
         let is_lost = result.text.is_empty() && result.result.as_object().is_some_and(|fields| !fields.is_empty());
         let text = if is_lost { NO_TEXT.to_owned() } else { result.text.clone() };
         ToolOutput::new(result.tool_use_id.clone(), text, result.is_error)
     });
     match entries.last_mut() {
-        Some(last) if !last.tool_results.is_empty() => last.tool_results.extend(told),
-        _ => entries.push(ConversationEntry::results(told.collect())),
+        Some(last) if !last.tool_results.is_empty() => last.tool_results.extend(outputs),
+        _ => entries.push(ConversationEntry::results(outputs.collect())),
     }
 }
 

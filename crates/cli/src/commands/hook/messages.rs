@@ -73,11 +73,11 @@ pub(super) fn compact(input: &str) -> Result<String, Failure> {
     if before <= LITTLE {
         return Ok(no_opinion(&format!("{} tokens fit, and nothing has to leave", number(before))));
     }
-    let made = match fitting.around_newest_step(before)? {
-        Some(made) => made,
+    let fitted = match fitting.around_newest_step(before)? {
+        Some(fitted) => fitted,
         None => fitting.of_all(before)?,
     };
-    let (kept, after) = match made {
+    let (kept, after) = match fitted {
         Made::Nothing(why) => return Ok(no_opinion(why)),
         Made::Kept(kept, after) => (kept, after),
     };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use epitome::formats::{Format, LoadedSession, ReadOptions, read};
-use epitome::recall::{Pool, Query, Share};
+use epitome::recall::{Pool, Query, SessionMatches};
 use epitome::store::SessionFile;
 use rayon::prelude::*;
 
@@ -37,7 +37,7 @@ pub(super) fn search_file(
     refuse_newest(args, &display_name(file), "it holds several sessions: choose one with --session N|ID")?;
     let mut pool = Pool::new(query.clone());
     for batch in sessions.chunks(AT_ONCE) {
-        let shares: Result<Vec<Share>, Failure> =
+        let shares: Result<Vec<SessionMatches>, Failure> =
             batch.par_iter().map(|source| share_of(&source.session, query)).collect();
         for (source, share) in batch.iter().zip(shares?) {
             pool.add(HitLocation { path: None, session: Some(source.name.clone()) }, share);
@@ -60,7 +60,7 @@ pub(super) fn search_folder(
     let (mut pool, mut read, mut passed) = (Pool::new(query.clone()), 0, 0);
     for batch in files.chunks(AT_ONCE) {
         // In the order of the files' names, whichever thread is done first.
-        let found: Result<Vec<Vec<(HitLocation, Share)>>, Failure> =
+        let found: Result<Vec<Vec<(HitLocation, SessionMatches)>>, Failure> =
             batch.par_iter().map(|file| shares(folder, file, args.from, query)).collect();
         for shares in found? {
             read += usize::from(!shares.is_empty());
@@ -101,7 +101,7 @@ fn shares(
     file: &Path,
     format: Option<Format>,
     query: &Query,
-) -> Result<Vec<(HitLocation, Share)>, Failure> {
+) -> Result<Vec<(HitLocation, SessionMatches)>, Failure> {
     let Ok(bytes) = epitome_shelf::read_plain(file) else { return Ok(Vec::new()) };
     let path = file.strip_prefix(folder).unwrap_or(file).to_string_lossy().replace('\\', "/");
     if format.is_none() && SessionFile::is_one(&bytes) {

@@ -24,7 +24,7 @@ impl EngineMethod {
         let compacted = block_on(self.engine.compact(&mut session, &mut ledger, &mut MemoryArchive::new(), &request));
         let report = compacted.map_err(|error| error.to_string())?;
         match report.status {
-            Status::NoChange | Status::Compacted | Status::Hollow => Ok(session),
+            Status::NoChange | Status::Compacted | Status::NearEmpty => Ok(session),
             Status::RolledBack => {
                 let below = || "rolled back: no chain kept what the configuration asks for".to_owned();
                 Err(report.stopped.unwrap_or_else(below))

@@ -16,7 +16,7 @@ pub struct CompactionOffer {
 }
 
 impl CompactionOffer {
-    /// The forms that a conversation of so many tokens can be compacted in as far as is known, the better one first.
+    /// The forms in which a conversation of `tokens` tokens can be compacted as far as is known, the better one first.
     pub fn forms(&self, tokens: Tokens) -> Vec<CompactionForm> {
         let refusals = lock(&self.refusals);
         let is_refused = |form: &CompactionForm| refusals.iter().any(|(refused, _)| refused == form);
@@ -50,7 +50,7 @@ impl CompactionOffer {
         }
     }
 
-    /// Why `provider` compacts no conversation of so many tokens.
+    /// Why `provider` compacts no conversation of `tokens` tokens.
     pub fn none(&self, provider: &str, tokens: Tokens) -> ChatError {
         let refusals = lock(&self.refusals);
         let mut reasons: Vec<String> = Vec::new();

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use epitome_shelf::{Draft, Privacy};
+use epitome_shelf::{PendingFile, Privacy};
 
 use super::TextHash;
 
@@ -66,10 +66,10 @@ impl VectorFolder {
 
     fn write(&self, vectors: &[(TextHash, Arc<[f32]>)]) -> io::Result<()> {
         fs::create_dir_all(&self.path)?;
-        let draft = Draft::new(&self.path.join(file_name(vectors)), Privacy::Shared)?;
-        draft.file().write_all(&encode(vectors))?;
-        draft.file().sync_all()?;
-        draft.replace().map(drop)
+        let pending = PendingFile::new(&self.path.join(file_name(vectors)), Privacy::Shared)?;
+        pending.file().write_all(&encode(vectors))?;
+        pending.file().sync_all()?;
+        pending.replace().map(drop)
     }
 
     /// The files with vectors, the oldest first; of one age in the order of their names.

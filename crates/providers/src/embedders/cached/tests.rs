@@ -97,7 +97,10 @@ fn the_folder_outlives_the_process() {
     let texts = ["a", "bb", "ccc"];
     assert_eq!(embed(&cached(&inner, Some(folder.path())), &texts).unwrap(), [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]);
     assert_eq!(inner.requests(), [""; 0]);
-    assert!(files(folder.path()).iter().all(|file| file.extension().unwrap() == "vectors"), "no drafts are left");
+    assert!(
+        files(folder.path()).iter().all(|file| file.extension().unwrap() == "vectors"),
+        "no pending files are left"
+    );
 }
 
 #[test]

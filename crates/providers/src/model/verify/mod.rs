@@ -1,8 +1,8 @@
 //! The session that a summary is held against: its words, the newest states of files and commands, what a person said.
 
-mod said;
 mod states;
 mod strings;
+mod typed;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,11 +14,11 @@ use epitome_strategy::{Arguments, Content, Message, Origin, SummaryTask, Value};
 use super::answer::heading_name;
 use super::source;
 use super::wording::{MARKS, is_plan, mark_of};
-pub(super) use said::TypedSentence;
-use said::{sentences_to_keep, untold};
 use states::LogStates;
 pub(super) use states::state_of;
 use strings::KnownStrings;
+pub(super) use typed::TypedSentence;
+use typed::{missing_sentences, sentences_to_keep};
 
 /// The facts of a session that its summaries are held against.
 #[derive(Debug, Default)]
@@ -103,8 +103,8 @@ impl SessionRecord {
     }
 
     /// What a person said and a text does not tell, the oldest first.
-    pub(super) fn untold(&self, text: &str) -> Vec<&TypedSentence> {
-        untold(&self.said, text)
+    pub(super) fn missing_sentences(&self, text: &str) -> Vec<&TypedSentence> {
+        missing_sentences(&self.said, text)
     }
 
     /// The files that calls changed in the summarised messages, the newest first; whether a text names each.

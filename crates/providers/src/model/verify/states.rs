@@ -47,7 +47,7 @@ impl LogStates {
         Self { files: file_work(facts, |_| true), failed: runs.collect() }
     }
 
-    /// Gives a line the state that the log has, or `mark` where the log shows nothing of a deletion that the line tells of;
+    /// Gives a line the state that the log has, or `mark` where the log shows nothing of a deletion that the line states;
     /// returns the line as the model had written it. `None` where it states nothing, or nothing else than the log. Linear in
     /// the files.
     pub(super) fn correct(&self, line: &mut String, language: Language, mark: &str) -> Option<String> {
@@ -100,18 +100,18 @@ fn word_of(state: LineState, language: Language) -> &'static str {
 /// stands between backquotes, or is all that stands before the last colon.
 fn read_line(line: &str) -> Option<(&str, LineState, std::ops::Range<usize>)> {
     let text = line.trim_start().strip_prefix(['-', '*'])?.trim_start();
-    let (subject, told) = match text.strip_prefix('`') {
+    let (subject, statement) = match text.strip_prefix('`') {
         Some(quoted) => {
             let (subject, behind) = quoted.split_once('`')?;
             (subject, behind.trim_start().strip_prefix([':', '：'])?)
         }
         None => text.rsplit_once([':', '：'])?,
     };
-    let told = told.trim_start();
+    let statement = statement.trim_start();
     let (state, word) = STATES
         .iter()
         .flat_map(|(state, words)| words.map(|word| (*state, word)))
-        .find(|(_, word)| told.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))?;
-    let at = line.len() - told.len();
+        .find(|(_, word)| statement.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))?;
+    let at = line.len() - statement.len();
     Some((subject.trim(), state, at..at + word.len()))
 }

@@ -91,26 +91,30 @@ result c9: Exit code: 0
 
 #[test]
 fn what_was_said_and_is_not_told() {
-    let untold = |fixture: &str, text: &str| {
+    let missing_sentences = |fixture: &str, text: &str| {
         with_record(&session(fixture), |record, _| {
-            record.untold(text).into_iter().map(|said| (said.text.clone(), said.later.clone())).collect::<Vec<_>>()
+            record
+                .missing_sentences(text)
+                .into_iter()
+                .map(|said| (said.text.clone(), said.later.clone()))
+                .collect::<Vec<_>>()
         })
     };
     let [api, port, times] = ["Never touch the public API.", "You must keep port 48213.", "Always write times in UTC."];
     let alone = |said: &[&str]| said.iter().map(|said| ((*said).to_owned(), None)).collect::<Vec<_>>();
-    assert_eq!(untold(SESSION, "## Goal\n- nested brackets"), alone(&[api, port, times]));
+    assert_eq!(missing_sentences(SESSION, "## Goal\n- nested brackets"), alone(&[api, port, times]));
     let told = "- “Never touch the public API.”\n- The port 48213 must be kept.\n- times are always written in UTC";
-    assert_eq!(untold(SESSION, told), []);
+    assert_eq!(missing_sentences(SESSION, told), []);
     assert_eq!(
-        untold(SESSION, "- The public API must never be touched.\n- the port must be kept"),
+        missing_sentences(SESSION, "- The public API must never be touched.\n- the port must be kept"),
         alone(&[port, times])
     );
     // Of the newest request the sentences with exact strings that are missing.
     let asks = format!("{SESSION}assistant: ok\nuser: Put it into README.md for LEX-77.\n");
-    assert_eq!(untold(&asks, told), alone(&["Put it into README.md for LEX-77."]));
-    assert_eq!(untold(&asks, &format!("{told}\n- Put it into README.md, for LEX-77")), []);
+    assert_eq!(missing_sentences(&asks, told), alone(&["Put it into README.md for LEX-77."]));
+    assert_eq!(missing_sentences(&asks, &format!("{told}\n- Put it into README.md, for LEX-77")), []);
     // With later words about the same.
-    let later = |words: &str| untold(&format!("{SESSION}assistant: ok\nuser: {words}\n"), "");
+    let later = |words: &str| missing_sentences(&format!("{SESSION}assistant: ok\nuser: {words}\n"), "");
     let with = |demand: &str, later: &str| (demand.to_owned(), Some(later.to_owned()));
     let allowed = "You may touch the public API now.";
     assert!(later(allowed).contains(&with(api, allowed)), "{:?}", later(allowed));

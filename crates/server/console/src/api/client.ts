@@ -10,12 +10,12 @@ import type {
   ContextReport,
   EditedSummary,
   EpochAnswer,
-  Found,
+  SearchResult,
   HistoryItem,
   Messages,
   ProxiedConversations,
   Ready,
-  Recalled,
+  RecalledContent,
   Report,
   Session,
   SessionList,
@@ -143,7 +143,7 @@ export class Client {
   }
 
   /** Everything that was said, searched. */
-  search(id: string, words: string, page: number): Promise<Found> {
+  search(id: string, words: string, page: number): Promise<SearchResult> {
     return this.json("GET", `${path(id)}/search${query({ q: words, page })}`);
   }
 
@@ -186,7 +186,7 @@ export class Client {
     return this.json("GET", `${path(id)}/epochs/${epoch}`);
   }
 
-  recall(id: string, handle: string): Promise<Recalled> {
+  recall(id: string, handle: string): Promise<RecalledContent> {
     return this.json("GET", `${path(id)}/recall/${encodeURIComponent(handle)}`);
   }
 

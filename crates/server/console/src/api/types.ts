@@ -44,7 +44,7 @@ export interface components {
             check: components["schemas"]["Check"];
             command: components["schemas"]["CommandResult"] | null;
         };
-        ApplyAsk: {
+        ApplyRequest: {
             draft: string;
             summaries?: components["schemas"]["EditedSummary"][];
         };
@@ -56,16 +56,6 @@ export interface components {
             text: string;
             /** @enum {string} */
             kind: "text";
-        };
-        Ask: {
-            focus?: string | null;
-            /** Format: int64 */
-            target?: number | null;
-            task?: string | null;
-            chain?: string[] | null;
-            keep?: string[];
-            drop?: string[];
-            settings?: Record<string, never>;
         };
         ByHandReport: {
             kept: string[];
@@ -136,12 +126,22 @@ export interface components {
             compacted?: components["schemas"]["Compacted"];
             undone?: components["schemas"]["Undone"];
             history?: components["schemas"]["History"];
-            recalled?: components["schemas"]["Recalled"];
+            recalled?: components["schemas"]["RecalledContent"];
             context?: components["schemas"]["ContextTokens"];
         };
         CompactAnswer: components["schemas"]["RequestOutcome"] & {
             request: Record<string, never>;
             warnings?: string[];
+        };
+        CompactRequest: {
+            focus?: string | null;
+            /** Format: int64 */
+            target?: number | null;
+            task?: string | null;
+            chain?: string[] | null;
+            keep?: string[];
+            drop?: string[];
+            settings?: Record<string, never>;
         };
         Compacted: {
             report: components["schemas"]["Report"];
@@ -287,7 +287,7 @@ export interface components {
             counter: string;
             exact: boolean;
         };
-        CountAsk: {
+        CountRequest: {
             text?: string | null;
             request?: Record<string, never> | null;
             format?: string | null;
@@ -317,8 +317,6 @@ export interface components {
         };
         /** @enum {string} */
         Dialect: "anthropic" | "openai-chat" | "openai-responses" | "pi" | "gemini";
-        /** @enum {string} */
-        Did: "nothing" | "compacted" | "confirmation-needed" | "refused" | "new-session";
         DraftSummary: {
             /** Format: int32 */
             number: number;
@@ -380,11 +378,6 @@ export interface components {
             /** Format: int32 */
             messages: number;
         };
-        Found: {
-            passages: components["schemas"]["FoundPassage"][];
-            more: boolean;
-            sessions?: number;
-        };
         FoundLine: {
             line: number;
             text: string;
@@ -442,7 +435,7 @@ export interface components {
             messages: number;
             largest: components["schemas"]["LargeMessage"][];
         };
-        Kept: {
+        KeptMessages: {
             kept: string[];
         };
         KeptShare: {
@@ -470,11 +463,8 @@ export interface components {
             /** Format: int32 */
             tokens: number;
         };
-        MaintainAsk: {
-            confirm?: boolean | null;
-        };
         MaintainOutcome: {
-            did: components["schemas"]["Did"];
+            did: components["schemas"]["MaintenanceEffect"];
             check: components["schemas"]["Check"];
             report?: components["schemas"]["Report"];
             /** Format: int32 */
@@ -488,6 +478,11 @@ export interface components {
             /** Format: int64 */
             version: number;
         };
+        MaintainRequest: {
+            confirm?: boolean | null;
+        };
+        /** @enum {string} */
+        MaintenanceEffect: "nothing" | "compacted" | "confirmation-needed" | "refused" | "new-session";
         Media: {
             mime: string;
             name?: string;
@@ -589,7 +584,7 @@ export interface components {
         Origin: "instructions" | "developer" | "configuration" | "typed" | "injected" | "tool-output" | "model" | "tool" | "summary" | "notice" | "answer";
         /** @enum {string} */
         Outcome: "kept" | "excerpted" | "trimmed" | "summarized" | "dropped" | "pinned";
-        OverflowAsk: {
+        OverflowRequest: {
             /** Format: int32 */
             status?: number | null;
             body: unknown;
@@ -681,7 +676,7 @@ export interface components {
             /** Format: float */
             score: number | null;
         };
-        Recalled: {
+        RecalledContent: {
             handle: string;
             kind: string;
             text?: string;
@@ -698,7 +693,7 @@ export interface components {
             /** Format: int32 */
             kept: number;
         };
-        ReleaseAsk: {
+        ReleaseRequest: {
             messages: string[];
         };
         Released: {
@@ -835,6 +830,11 @@ export interface components {
         };
         /** @enum {string} */
         Role: "system" | "user" | "assistant" | "tool";
+        SearchResult: {
+            passages: components["schemas"]["FoundPassage"][];
+            more: boolean;
+            sessions?: number;
+        };
         ServerSentEvent: {
             id?: string | null;
             event: string;
@@ -998,7 +998,7 @@ export interface components {
         /** @enum {string} */
         Source: "configuration" | "stored";
         /** @enum {string} */
-        Status: "no-change" | "compacted" | "hollow" | "infeasible" | "rolled-back";
+        Status: "no-change" | "compacted" | "near-empty" | "infeasible" | "rolled-back";
         StayingMessages: {
             messages: string;
             why: string;
@@ -1128,9 +1128,7 @@ export interface components {
             attachments?: components["schemas"]["Media"][];
             is_error?: boolean;
         };
-        /** @enum {string} */
-        Trigger: "manual" | "soft" | "hard" | "remaining-share" | "rounds" | "marker" | "overflow" | "arrival" | "clearing" | "recorded" | "taken-back" | "kept";
-        Try: {
+        TriedChain: {
             chain: string[];
             /** Format: int32 */
             tokens_after: number;
@@ -1139,6 +1137,8 @@ export interface components {
             below: components["schemas"]["Shortfall"][];
             problem?: string;
         };
+        /** @enum {string} */
+        Trigger: "manual" | "soft" | "hard" | "remaining-share" | "rounds" | "marker" | "overflow" | "arrival" | "clearing" | "recorded" | "taken-back" | "kept";
         TurnUsage: {
             /** Format: int64 */
             inputTokens: number;
@@ -1149,7 +1149,7 @@ export interface components {
             /** Format: int32 */
             calls: number;
         };
-        UndoAsk: {
+        UndoRequest: {
             /** Format: int64 */
             epoch?: number | null;
         };
@@ -1191,9 +1191,8 @@ export type AgentList = components['schemas']['AgentList'];
 export type AgentSettings = components['schemas']['AgentSettings'];
 export type Alive = components['schemas']['Alive'];
 export type Appended = components['schemas']['Appended'];
-export type ApplyAsk = components['schemas']['ApplyAsk'];
+export type ApplyRequest = components['schemas']['ApplyRequest'];
 export type Arguments = components['schemas']['Arguments'];
-export type Ask = components['schemas']['Ask'];
 export type ByHandReport = components['schemas']['ByHandReport'];
 export type CallUsage = components['schemas']['CallUsage'];
 export type Channel = components['schemas']['Channel'];
@@ -1203,6 +1202,7 @@ export type Check = components['schemas']['Check'];
 export type CheckAnswer = components['schemas']['CheckAnswer'];
 export type CommandResult = components['schemas']['CommandResult'];
 export type CompactAnswer = components['schemas']['CompactAnswer'];
+export type CompactRequest = components['schemas']['CompactRequest'];
 export type Compacted = components['schemas']['Compacted'];
 export type CompressAnswer = components['schemas']['CompressAnswer'];
 export type CompressRequest = components['schemas']['CompressRequest'];
@@ -1215,11 +1215,10 @@ export type ContextReport = components['schemas']['ContextReport'];
 export type ContextTokens = components['schemas']['ContextTokens'];
 export type ContextWarning = components['schemas']['ContextWarning'];
 export type CountAnswer = components['schemas']['CountAnswer'];
-export type CountAsk = components['schemas']['CountAsk'];
+export type CountRequest = components['schemas']['CountRequest'];
 export type Departure = components['schemas']['Departure'];
 export type Description = components['schemas']['Description'];
 export type Dialect = components['schemas']['Dialect'];
-export type Did = components['schemas']['Did'];
 export type DraftSummary = components['schemas']['DraftSummary'];
 export type EditKind = components['schemas']['EditKind'];
 export type EditReport = components['schemas']['EditReport'];
@@ -1231,7 +1230,6 @@ export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorPart = components['schemas']['ErrorPart'];
 export type Floor = components['schemas']['Floor'];
 export type FloorPart = components['schemas']['FloorPart'];
-export type Found = components['schemas']['Found'];
 export type FoundLine = components['schemas']['FoundLine'];
 export type FoundPassage = components['schemas']['FoundPassage'];
 export type History = components['schemas']['History'];
@@ -1239,13 +1237,14 @@ export type HistoryEntry = components['schemas']['HistoryEntry'];
 export type HistoryItem = components['schemas']['HistoryItem'];
 export type Imported = components['schemas']['Imported'];
 export type InspectAnswer = components['schemas']['InspectAnswer'];
-export type Kept = components['schemas']['Kept'];
+export type KeptMessages = components['schemas']['KeptMessages'];
 export type KeptShare = components['schemas']['KeptShare'];
 export type KeyName = components['schemas']['KeyName'];
 export type Kind = components['schemas']['Kind'];
 export type LargeMessage = components['schemas']['LargeMessage'];
-export type MaintainAsk = components['schemas']['MaintainAsk'];
 export type MaintainOutcome = components['schemas']['MaintainOutcome'];
+export type MaintainRequest = components['schemas']['MaintainRequest'];
+export type MaintenanceEffect = components['schemas']['MaintenanceEffect'];
 export type Media = components['schemas']['Media'];
 export type MediaSource = components['schemas']['MediaSource'];
 export type Memory = components['schemas']['Memory'];
@@ -1262,7 +1261,7 @@ export type NextCompaction = components['schemas']['NextCompaction'];
 export type OpaqueBlock = components['schemas']['OpaqueBlock'];
 export type Origin = components['schemas']['Origin'];
 export type Outcome = components['schemas']['Outcome'];
-export type OverflowAsk = components['schemas']['OverflowAsk'];
+export type OverflowRequest = components['schemas']['OverflowRequest'];
 export type OverflowRetry = components['schemas']['OverflowRetry'];
 export type Overflowed = components['schemas']['Overflowed'];
 export type PartKind = components['schemas']['PartKind'];
@@ -1274,10 +1273,10 @@ export type QualityPart = components['schemas']['QualityPart'];
 export type RawBlock = components['schemas']['RawBlock'];
 export type Ready = components['schemas']['Ready'];
 export type ReasonReport = components['schemas']['ReasonReport'];
-export type Recalled = components['schemas']['Recalled'];
+export type RecalledContent = components['schemas']['RecalledContent'];
 export type Receipt = components['schemas']['Receipt'];
 export type RecentMessages = components['schemas']['RecentMessages'];
-export type ReleaseAsk = components['schemas']['ReleaseAsk'];
+export type ReleaseRequest = components['schemas']['ReleaseRequest'];
 export type Released = components['schemas']['Released'];
 export type RemovedContent = components['schemas']['RemovedContent'];
 export type RemovedItem = components['schemas']['RemovedItem'];
@@ -1289,6 +1288,7 @@ export type RequestOutcome = components['schemas']['RequestOutcome'];
 export type RetrieveAnswer = components['schemas']['RetrieveAnswer'];
 export type RetrieveRequest = components['schemas']['RetrieveRequest'];
 export type Role = components['schemas']['Role'];
+export type SearchResult = components['schemas']['SearchResult'];
 export type ServerSentEvent = components['schemas']['ServerSentEvent'];
 export type Session = components['schemas']['Session'];
 export type SessionBudget = components['schemas']['SessionBudget'];
@@ -1319,7 +1319,7 @@ export type ToolResult = components['schemas']['ToolResult'];
 export type Trigger = components['schemas']['Trigger'];
 export type Try = components['schemas']['Try'];
 export type TurnUsage = components['schemas']['TurnUsage'];
-export type UndoAsk = components['schemas']['UndoAsk'];
+export type UndoRequest = components['schemas']['UndoRequest'];
 export type Undone = components['schemas']['Undone'];
 export type Urgency = components['schemas']['Urgency'];
 export type Usage = components['schemas']['Usage'];

@@ -377,7 +377,7 @@ export const en = {
     milliseconds: (value: number) => `${count(value)} ms`,
     statuses: {
       "no-change": "The session fits, or nothing in it may leave: nothing changes.",
-      hollow: "It fits, but nothing is left of what was asked for and worked on. A larger budget keeps some of it.",
+      "near-empty": "It fits, but almost nothing of the task and the work on it is left. A larger budget keeps more.",
       infeasible: "What must stay is larger than the limit.",
       "rolled-back": "No way was found that keeps enough of what the session holds: nothing changes.",
     },

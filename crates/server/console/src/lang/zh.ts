@@ -361,7 +361,7 @@ export const zh: Strings = {
     milliseconds: (value) => `${count(value)} 毫秒`,
     statuses: {
       "no-change": "会话放得下，或没有可移出的内容：不做改动。",
-      hollow: "放得下，但所要求和所做的工作都没有留下。更大的预算可以保留一些。",
+      "near-empty": "放得下，但所要求和所做的工作都没有留下。更大的预算可以保留一些。",
       infeasible: "必须保留的内容超过了上限。",
       "rolled-back": "没有找到能保留足够内容的方法：不做改动。",
     },

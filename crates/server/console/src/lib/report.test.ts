@@ -32,9 +32,9 @@ test("thresholds that are missed", () => {
   );
 });
 
-test("a hollow result is a compaction, and says what is wrong with it", () => {
-  const statuses = ["no-change", "compacted", "hollow", "infeasible", "rolled-back"] as const;
-  expect(statuses.filter(isCompaction)).toEqual(["compacted", "hollow"]);
+test("a near-empty result is a compaction, and says what is wrong with it", () => {
+  const statuses = ["no-change", "compacted", "near-empty", "infeasible", "rolled-back"] as const;
+  expect(statuses.filter(isCompaction)).toEqual(["compacted", "near-empty"]);
   expect(statuses.filter((status) => statusSentence(status) === "")).toEqual(["compacted"]);
 });
 
@@ -51,7 +51,7 @@ test("phases that were not timed count for nothing", () => {
 
 test.each([
   ["compacted", 331, 50, 281],
-  ["hollow", 21_331, 20_000, 1_331],
+  ["near-empty", 21_331, 20_000, 1_331],
   ["compacted", 50, 50, 0],
   ["compacted", 49, 50, 0],
   ["no-change", 331, 50, 0],

@@ -22,7 +22,7 @@ export function tokensOverTarget({ status, target, tokens_after: after }: Pick<R
 
 /** Whether the session is another one with it. */
 export function isCompaction(status: Report["status"]): boolean {
-  return status === "compacted" || status === "hollow";
+  return status === "compacted" || status === "near-empty";
 }
 
 /** `typed messages 4 of 5 · files 2 of 3`; parts of which the session held nothing are left out. */

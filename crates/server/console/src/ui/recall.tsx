@@ -1,7 +1,7 @@
 import { createContext, type VNode } from "preact";
 import { useCallback, useContext, useMemo, useState } from "preact/hooks";
 
-import type { Recalled } from "../api/types";
+import type { RecalledContent } from "../api/types";
 import { t } from "../lang";
 import { diffLines } from "../lib/diff";
 import { lineCount } from "../lib/format";
@@ -60,7 +60,7 @@ export function RecallDialog({ session, handle, shown, onClose }: Properties): V
   );
 }
 
-function RecalledView({ recalled, shown }: { recalled: Recalled; shown: string | undefined }): VNode {
+function RecalledView({ recalled, shown }: { recalled: RecalledContent; shown: string | undefined }): VNode {
   if (recalled.messages) {
     return (
       <>

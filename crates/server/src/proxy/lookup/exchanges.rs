@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
-use epitome::wire::{Graft, Grafted};
+use epitome::wire::{HiddenCalls, RejoinedMessages};
 use epitome_fit::conversation::Digest;
 use epitome_shelf::WeighedLru;
 
@@ -21,19 +21,19 @@ pub(super) struct Exchange {
     /// The messages in front of the answer, as JSON.
     pub(super) steps: Vec<String>,
     /// The calls in the answer itself, beside the client's.
-    pub(super) graft: Option<Graft>,
+    pub(super) hidden: Option<HiddenCalls>,
 }
 
 impl Exchange {
     pub(super) fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.graft.is_none()
+        self.steps.is_empty() && self.hidden.is_none()
     }
 
     /// Bytes that it takes, near enough.
     fn bytes(&self) -> usize {
-        let grafted = self.graft.iter().flat_map(|graft| graft.calls.iter().chain(&graft.results));
-        let grafted: usize = grafted.map(|json| json.to_string().len() * 2).sum();
-        self.steps.iter().map(String::len).sum::<usize>() + grafted + size_of::<Self>()
+        let hidden_values = self.hidden.iter().flat_map(|hidden| hidden.calls.iter().chain(&hidden.results));
+        let hidden_values: usize = hidden_values.map(|json| json.to_string().len() * 2).sum();
+        self.steps.iter().map(String::len).sum::<usize>() + hidden_values + size_of::<Self>()
     }
 }
 
@@ -64,7 +64,7 @@ impl Exchanges {
 
     /// A request with the exchanges of its conversation in it; `None` where there are none. Costs nothing where no
     /// exchange is kept; else a look at each place, and a copy of the request where it has exchanges.
-    pub(crate) fn weave(&self, incoming: &Incoming) -> Option<Bytes> {
+    pub(crate) fn reinsert(&self, incoming: &Incoming) -> Option<Bytes> {
         let found = self.exchanges_in(incoming);
         if found.is_empty() { None } else { RequestWriter::body(incoming, &found) }
     }
@@ -115,9 +115,9 @@ impl<'a> RequestWriter<'a> {
                 woven.put(step);
                 woven.text.push(b',');
             }
-            if let Some(graft) = &exchange.graft {
+            if let Some(hidden) = &exchange.hidden {
                 // Where the client continues in another way, its own history is used.
-                let _ = woven.graft(*number, graft);
+                let _ = woven.rejoin(*number, hidden);
             }
         }
         woven.take_up_to(incoming.body.len());
@@ -134,7 +134,7 @@ impl<'a> RequestWriter<'a> {
     }
 
     /// Puts calls and results beside the client's. `None`, and nothing done, where they have no place.
-    fn graft(&mut self, number: usize, graft: &Graft) -> Option<()> {
+    fn rejoin(&mut self, number: usize, hidden: &HiddenCalls) -> Option<()> {
         let (incoming, wire) = (self.incoming, self.incoming.wire);
         let is_models = |number: usize| incoming.messages().get(number).is_none_or(|item| item.is_model);
         let behind = match wire.has_turns_of_items() {
@@ -144,8 +144,8 @@ impl<'a> RequestWriter<'a> {
         let at = |number: usize| incoming.list.get(number).cloned();
         let json = |at: &Range<usize>| std::str::from_utf8(&incoming.body[at.clone()]).ok();
         let (last, next) = (at(behind.checked_sub(1)?)?, at(behind));
-        let Grafted { said, between, next: changed } =
-            wire.grafted(graft, json(&last)?, next.as_ref().and_then(json))?;
+        let RejoinedMessages { said, between, next: changed } =
+            wire.rejoined(hidden, json(&last)?, next.as_ref().and_then(json))?;
         if let Some(said) = said {
             self.take_up_to(last.start);
             self.put(&said.to_string());

@@ -1,4 +1,4 @@
-//! The model's own look at what left its context: tools that the proxy adds, and whose calls it answers itself.
+//! Recall tools that the proxy adds to requests, and whose calls it answers itself.
 //!
 //! From a conversation's first compaction on, `search_history`, `recall` and `compact_context` are added to its requests.
 //! Where an answer calls them and nothing else, the client sees none of it: the calls are answered, the provider is asked
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use epitome::wire::{Call, Graft, MOST_OF_EVENT, Output, Wire, add_known, add_output};
+use epitome::wire::{Call, HiddenCalls, MOST_OF_EVENT, Output, Wire, add_known, add_output};
 use epitome_fit::conversation::{Digest, PreparedRequest};
 use futures_util::{Stream, StreamExt as _};
 use reqwest::{Method, Url};
@@ -160,7 +160,7 @@ impl Lookup {
             let (calls, has_others) = (said.calls_of(&self.asking.names), said.has_calls_beside(&self.asking.names));
             if calls.is_empty() || has_others || !self.may_ask() {
                 if !calls.is_empty() {
-                    self.graft(&said, &calls, has_others).await;
+                    self.keep_hidden_calls(&said, &calls, has_others).await;
                     self.wire.remove_calls(&mut said.json, &self.asking.names);
                     if let Some(place) = json.pointer_mut(self.wire.output_pointer()) {
                         *place = said.json.clone();
@@ -208,11 +208,11 @@ impl Lookup {
     }
 
     /// Answers calls that are beside the client's. Those that cannot be put back later are not kept.
-    async fn graft(&mut self, said: &Output, calls: &[Call], has_others: bool) {
+    async fn keep_hidden_calls(&mut self, said: &Output, calls: &[Call], has_others: bool) {
         if has_others {
             let results = self.results(calls, true).await;
-            let graft = said.graft(&self.asking.names, calls, &results, self.asking.is_stored);
-            self.keep(Some(graft));
+            let hidden = said.hidden_calls(&self.asking.names, calls, &results, self.asking.is_stored);
+            self.keep(Some(hidden));
         }
     }
 
@@ -230,9 +230,9 @@ impl Lookup {
     }
 
     /// Keeps what happened, for the client's later requests.
-    fn keep(&mut self, graft: Option<Graft>) {
+    fn keep(&mut self, hidden: Option<HiddenCalls>) {
         let steps = if self.is_repeatable { std::mem::take(&mut self.steps) } else { Vec::new() };
-        let exchange = Exchange { steps, graft };
+        let exchange = Exchange { steps, hidden };
         if !exchange.is_empty() {
             self.proxy.exchanges.keep(self.end, exchange);
             tracing::info!(rounds = self.rounds, calls = self.calls, "looked up");

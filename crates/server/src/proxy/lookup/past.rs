@@ -80,7 +80,7 @@ impl ConversationPast {
             }
             (answers, past)
         };
-        match self.proxy.core.turns.run(&self.incoming.owner, work).await {
+        match self.proxy.core.workers.run(&self.incoming.owner, work).await {
             Ok((answers, past)) => {
                 *self = past;
                 answers

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use epitome::wire::{Event, EventKind, Events, MergedAnswer, Output, Round, Wire};
+use epitome::wire::{Event, EventKind, Events, MergedAnswer, Output, PartialAnswer, Wire};
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 use tokio::sync::mpsc;
@@ -29,7 +29,7 @@ const MOST_OF_ANSWER: usize = MOST_BYTES;
 /// What an event takes beside its bytes, roughly.
 const OF_EVENT: usize = 512;
 
-/// Told where an answer grows beyond what can be held, after the client was told a part of it or a lookup was made.
+/// The error where an answer grows beyond what can be held, after the client got a part of it or a lookup was made.
 const TOO_LARGE: &str = "the provider's answer is larger than what the proxy reads while it answers lookups";
 
 /// Pieces that wait for a slow client.
@@ -117,41 +117,41 @@ impl PendingAnswer {
 }
 
 async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Result<(), ClientGone> {
-    let mut told = MergedAnswer::default();
+    let mut merged = MergedAnswer::default();
     let mut names = lookup.asking.names.clone();
     loop {
         let shared = names.clone();
-        let mut round = Round::new(lookup.wire.interface(), &shared, &told);
-        let mut held = listen(&mut round, &mut told, &mut pieces, client).await?;
+        let mut partial = PartialAnswer::new(lookup.wire.interface(), &shared, &merged);
+        let mut held = listen(&mut partial, &mut merged, &mut pieces, client).await?;
         if let Some(rest) = held.too_large.take() {
-            return pass_on((&mut round, &mut told), held, rest, pieces, client).await;
+            return pass_on((&mut partial, &mut merged), held, rest, pieces, client).await;
         }
-        let said = Output { wire: lookup.wire, json: round.output() };
+        let said = Output { wire: lookup.wire, json: partial.output() };
         let (calls, has_others) = (said.calls_of(&names), said.has_calls_beside(&names));
-        let is_whole = !held.ending.is_empty() && !held.failed && (round.answer.is_over || held.broken.is_none());
+        let is_whole = !held.ending.is_empty() && !held.failed && (partial.answer.is_over || held.broken.is_none());
         if calls.is_empty() || has_others || !is_whole || !lookup.may_ask() {
             if is_whole {
-                client.wait(lookup.graft(&said, &calls, has_others)).await?;
+                client.wait(lookup.keep_hidden_calls(&said, &calls, has_others)).await?;
                 lookup.keep(None);
             }
-            return last(&mut round, &mut told, held, client).await;
+            return last(&mut partial, &mut merged, held, client).await;
         }
         // The client sees nothing of it, or no more of it than it has seen.
         lookup.is_repeatable &= !held.is_shown;
         for event in held.ending.iter().filter(|_| held.is_shown) {
-            if let Some(piece) = told.tell_words(&round, event) {
+            if let Some(piece) = merged.client_text(&partial, event) {
                 client.send(piece).await?;
             }
         }
         held.events.clear();
         client.wait(lookup.look_up(&said, &calls)).await?;
-        told.go_on(&round);
+        merged.continue_with(&partial);
         pieces = match client.wait(lookup.next_answer()).await? {
             Ok(answer) => lookup.pieces(answer),
-            Err(refused) if told.has_begun => return fail(lookup.wire, refused, client).await,
+            Err(refused) if merged.has_begun => return fail(lookup.wire, refused, client).await,
             // The lookups are left out, and the answer is the one to the client's own request.
             Err(_) => {
-                (names, lookup.steps, told) = (Vec::new(), Vec::new(), MergedAnswer::default());
+                (names, lookup.steps, merged) = (Vec::new(), Vec::new(), MergedAnswer::default());
                 match client.wait(lookup.send(lookup.asking.plain.clone())).await? {
                     Ok(answer) if answer.status().is_success() => lookup.pieces(answer),
                     Ok(answer) => {
@@ -167,14 +167,14 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
 
 /// Reads one answer. Events that the client may see are sent on as they arrive; the rest is held.
 async fn listen(
-    round: &mut Round<'_>,
-    told: &mut MergedAnswer,
+    partial: &mut PartialAnswer<'_>,
+    merged: &mut MergedAnswer,
     pieces: &mut Pieces,
     client: &mut Client,
 ) -> Result<PendingAnswer, ClientGone> {
     let (mut held, mut events, mut said) = (PendingAnswer::default(), Events::default(), 0_usize);
     let mut is_at_end = false;
-    while !round.answer.is_over && !is_at_end {
+    while !partial.answer.is_over && !is_at_end {
         match client.wait(pieces.next()).await? {
             None => {
                 // A last event may do without its blank line.
@@ -193,7 +193,7 @@ async fn listen(
                 client.send(event.raw).await?;
                 continue;
             }
-            let kind = round.take(&event);
+            let kind = partial.take(&event);
             match kind {
                 EventKind::Ours => continue,
                 EventKind::Ending => {
@@ -211,13 +211,13 @@ async fn listen(
             held.is_shown = true;
             for event in std::mem::take(&mut held.events) {
                 held.bytes -= event.raw.len() + OF_EVENT;
-                if let Some(piece) = told.tell(round, &event) {
+                if let Some(piece) = merged.client_event(partial, &event) {
                     client.send(piece).await?;
                 }
             }
         }
         // What is held now are the events of the end.
-        if events.is_too_large() || held.bytes > MOST_HELD || round.answer.weight > MOST_OF_ANSWER {
+        if events.is_too_large() || held.bytes > MOST_HELD || partial.answer.weight > MOST_OF_ANSWER {
             held.too_large = Some(events.rest());
             break;
         }
@@ -228,14 +228,14 @@ async fn listen(
 /// Passes on an answer that is larger than what is read: the rest of it as it comes. Where it is not the client's as it comes,
 /// because there was a lookup, it ends with an error.
 async fn pass_on(
-    (round, told): (&mut Round<'_>, &mut MergedAnswer),
+    (partial, merged): (&mut PartialAnswer<'_>, &mut MergedAnswer),
     held: PendingAnswer,
     rest: Bytes,
     mut pieces: Pieces,
     client: &mut Client,
 ) -> Result<(), ClientGone> {
-    if !told.is_as_it_comes(round) {
-        return client.send(round.wire.error_event(TOO_LARGE)).await;
+    if !merged.is_as_it_comes(partial) {
+        return client.send(partial.wire.error_event(TOO_LARGE)).await;
     }
     for event in held.events.into_iter().chain(held.ending) {
         client.send(event.raw).await?;
@@ -252,13 +252,13 @@ async fn pass_on(
 
 /// Tells the end of the last answer, or where it broke off.
 async fn last(
-    round: &mut Round<'_>,
-    told: &mut MergedAnswer,
+    partial: &mut PartialAnswer<'_>,
+    merged: &mut MergedAnswer,
     held: PendingAnswer,
     client: &mut Client,
 ) -> Result<(), ClientGone> {
     for event in held.events.iter().chain(&held.ending) {
-        if let Some(piece) = told.tell(round, event) {
+        if let Some(piece) = merged.client_event(partial, event) {
             client.send(piece).await?;
         }
     }
@@ -290,8 +290,9 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(1)).await;
             Ok(Bytes::from(piece))
         });
-        let mut round = Round::new(Wire::Anthropic.interface(), &["search_history"], &MergedAnswer::default());
-        listen(&mut round, &mut MergedAnswer::default(), &mut pieces.boxed(), &mut client).await.unwrap();
+        let mut partial =
+            PartialAnswer::new(Wire::Anthropic.interface(), &["search_history"], &MergedAnswer::default());
+        listen(&mut partial, &mut MergedAnswer::default(), &mut pieces.boxed(), &mut client).await.unwrap();
         drop(client);
         let mut heard = Vec::new();
         while let Some(piece) = receiver.recv().await {
@@ -315,16 +316,16 @@ mod tests {
             std::future::ready(bytes < most_taken)
         });
         let mut pieces = pieces.map(Ok).boxed();
-        let mut told = MergedAnswer::default();
-        (told.is_continued, told.has_begun, told.weight) = (is_continued, is_continued, MOST_OF_ANSWER - LEFT);
+        let mut merged = MergedAnswer::default();
+        (merged.is_continued, merged.has_begun, merged.weight) = (is_continued, is_continued, MOST_OF_ANSWER - LEFT);
         let work = tokio::spawn(async move {
-            let mut round = Round::new(wire.interface(), &["search_history"], &told);
-            let mut held = listen(&mut round, &mut told, &mut pieces, &mut client).await.unwrap();
+            let mut partial = PartialAnswer::new(wire.interface(), &["search_history"], &merged);
+            let mut held = listen(&mut partial, &mut merged, &mut pieces, &mut client).await.unwrap();
             let rest = held.too_large.take();
-            let most_kept = round.answer.weight + rest.as_ref().map_or(0, Bytes::len) + held.bytes;
+            let most_kept = partial.answer.weight + rest.as_ref().map_or(0, Bytes::len) + held.bytes;
             if let Some(rest) = rest {
                 // Of an endless answer the client has seen enough.
-                let _ = pass_on((&mut round, &mut told), held, rest, pieces, &mut client).await;
+                let _ = pass_on((&mut partial, &mut merged), held, rest, pieces, &mut client).await;
             }
             most_kept
         });

@@ -13,8 +13,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::covered::{CoveredMessages, MessageHash, message_hash};
+use super::error::{Cause, NativeError};
 use super::item::{CompactionItem, ItemProblem, MARK, Opener, text_hash};
-use super::refusal::{Cause, Refusal};
 
 /// A message, or an item, as JSON.
 pub(super) type Message<'a> = Cow<'a, str>;
@@ -27,7 +27,7 @@ pub(super) struct ExpandedMessages<'a> {
     pub(super) covered: CoveredMessages,
     /// For each message of the request, whether it is one of these.
     pub(super) is_covered: Vec<bool>,
-    /// Whether there was an item of ours.
+    /// Whether the request had one of our items.
     pub(super) has_item: bool,
 }
 
@@ -35,8 +35,8 @@ pub(super) struct ExpandedMessages<'a> {
 ///
 /// # Errors
 ///
-/// An item of ours cannot be used.
-pub(super) fn expand<'a>(messages: &[&'a str], opener: Opener<'_>) -> Result<ExpandedMessages<'a>, Refusal> {
+/// One of our items cannot be used.
+pub(super) fn expand<'a>(messages: &[&'a str], opener: Opener<'_>) -> Result<ExpandedMessages<'a>, NativeError> {
     match opener.wire {
         Wire::Anthropic => expand_blocks(messages, opener),
         _ => expand_items(messages, opener),
@@ -60,20 +60,20 @@ impl CompactionParts<'_> {
     }
 }
 
-fn expand_items<'a>(items: &[&'a str], opener: Opener<'_>) -> Result<ExpandedMessages<'a>, Refusal> {
+fn expand_items<'a>(items: &[&'a str], opener: Opener<'_>) -> Result<ExpandedMessages<'a>, NativeError> {
     let ours = |item: &str| {
         item.contains(MARK)
             && serde_json::from_str::<CompactionParts<'_>>(item).is_ok_and(|parts| parts.sealed().is_some())
     };
     let Some(at) = items.iter().rposition(|item| ours(item)) else { return Ok(ExpandedMessages::without_item(items)) };
     if items.len() > opener.parts {
-        return Err(Refusal::new(Cause::Item(ItemProblem::TooLarge), "input"));
+        return Err(NativeError::new(Cause::Item(ItemProblem::TooLarge), "input"));
     }
     let place = format!("input[{at}].encrypted_content");
-    let parts: CompactionParts<'_> =
-        serde_json::from_str(items[at]).map_err(|_| Refusal::new(Cause::Item(ItemProblem::Damaged), place.as_str()))?;
+    let parts: CompactionParts<'_> = serde_json::from_str(items[at])
+        .map_err(|_| NativeError::new(Cause::Item(ItemProblem::Damaged), place.as_str()))?;
     let opened = CompactionItem::open(parts.sealed().unwrap_or_default(), &opener)
-        .map_err(|problem| Refusal::new(Cause::Item(problem), place))?;
+        .map_err(|problem| NativeError::new(Cause::Item(problem), place))?;
     let (mut messages, mut is_covered) = merge(&items[..at], &opened);
     messages.extend(items[at + 1..].iter().map(|item| Cow::Borrowed(*item)));
     is_covered.resize(items.len(), false);
@@ -231,7 +231,7 @@ struct MessageBlocks<'a> {
     content: Vec<&'a RawValue>,
 }
 
-fn expand_blocks<'a>(messages: &[&'a str], opener: Opener<'_>) -> Result<ExpandedMessages<'a>, Refusal> {
+fn expand_blocks<'a>(messages: &[&'a str], opener: Opener<'_>) -> Result<ExpandedMessages<'a>, NativeError> {
     let mut found = Vec::new();
     for (index, json) in messages.iter().enumerate().filter(|(_, json)| json.contains(MARK)) {
         let Ok(message) = serde_json::from_str::<MessageBlocks<'a>>(json) else { continue };
@@ -241,10 +241,10 @@ fn expand_blocks<'a>(messages: &[&'a str], opener: Opener<'_>) -> Result<Expande
     }
     let Some((index, number, block)) = found.pop() else { return Ok(ExpandedMessages::without_item(messages)) };
     if messages.len() > opener.parts {
-        return Err(Refusal::new(Cause::Item(ItemProblem::TooLarge), "messages"));
+        return Err(NativeError::new(Cause::Item(ItemProblem::TooLarge), "messages"));
     }
     let place = format!("messages[{index}].content[{number}]");
-    let refused = |cause| Refusal::new(cause, place.as_str());
+    let refused = |cause| NativeError::new(cause, place.as_str());
     let opened = open_block(&block, opener).map_err(refused)?;
     if opened.is_first {
         // What stands for the whole conversation has to be its beginning, and there is one of it.

@@ -35,7 +35,7 @@ fn expanded(wire: Wire, messages: &[Value]) -> Result<Vec<Value>, Cause> {
     let texts: Vec<String> = messages.iter().map(Value::to_string).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let keys = keys();
-    let opener = Opener { keys: &keys, tenant: TENANT, wire, most: 1 << 24, parts: PARTS, room: &|_| true };
+    let opener = Opener { keys: &keys, tenant: TENANT, wire, most: 1 << 24, parts: PARTS, reserve: &|_| true };
     let expanded = expand(&texts, opener).map_err(|refusal| refusal.cause())?;
     Ok(expanded.messages.iter().map(|json| serde_json::from_str(json).unwrap()).collect())
 }

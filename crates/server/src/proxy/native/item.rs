@@ -62,8 +62,8 @@ pub(super) struct Opener<'a> {
     pub(super) most: usize,
     /// Messages that a request with an item may have, and the item itself.
     pub(super) parts: usize,
-    /// Takes room for so many bytes before they are unpacked; whether there was so much.
-    pub(super) room: &'a dyn Fn(usize) -> bool,
+    /// Reserves memory before it is unpacked to; false if the budget is used up.
+    pub(super) reserve: &'a dyn Fn(usize) -> bool,
 }
 
 /// What items are made for, and how large they may be.
@@ -119,7 +119,7 @@ impl CompactionItem {
     /// Reads an item that was sealed for the same tenant and format. What it takes is bounded by its length and
     /// the opener's `most` bytes; nothing of it is read before its signature holds. Linear in these.
     pub(super) fn open(sealed: &str, opener: &Opener<'_>) -> Result<Self, ItemProblem> {
-        let Opener { keys, tenant, wire, most, parts, room } = *opener;
+        let Opener { keys, tenant, wire, most, parts, reserve } = *opener;
         let rest = sealed.strip_prefix(MARK).ok_or(ItemProblem::Damaged)?;
         let (version, rest) = rest.split_once('.').ok_or(ItemProblem::Damaged)?;
         if version != VERSION {
@@ -139,8 +139,8 @@ impl CompactionItem {
         }
         // From here on it is what this service, or one with its key, has made.
         let deflated = URL_SAFE_NO_PAD.decode(payload).map_err(|_| ItemProblem::Damaged)?;
-        let room = |bytes: usize| room(bytes.saturating_mul(COPIES));
-        let json = match read_within(ZlibDecoder::new(&deflated[..]), most, room) {
+        let reserve = |bytes: usize| reserve(bytes.saturating_mul(COPIES));
+        let json = match read_within(ZlibDecoder::new(&deflated[..]), most, reserve) {
             Ok(UnpackedBody::Whole(json)) => json,
             Ok(UnpackedBody::TooLarge) => return Err(ItemProblem::TooLarge),
             Ok(UnpackedBody::NoRoom) => return Err(ItemProblem::NoRoom),

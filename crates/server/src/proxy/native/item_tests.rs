@@ -22,7 +22,7 @@ fn item(text: &str) -> CompactionItem {
 
 fn open(sealed: &str, keys: &ItemKeys, tenant: &str) -> Result<String, ItemProblem> {
     let opened =
-        CompactionItem::open(sealed, &Opener { keys, tenant, wire: WIRE, most: MOST, parts: 100, room: &|_| true })?;
+        CompactionItem::open(sealed, &Opener { keys, tenant, wire: WIRE, most: MOST, parts: 100, reserve: &|_| true })?;
     Ok(opened.messages.iter().map(|message| message.get()).collect())
 }
 
@@ -37,7 +37,7 @@ fn an_item_is_read_by_those_for_whom_it_was_made() {
     assert_eq!(open(&sealed, &keys('b'), "one"), Err(ItemProblem::UnknownKey), "an old key that is gone");
     assert_eq!(open(&sealed, &keys('a'), "other"), Err(ItemProblem::WrongSignature), "another tenant");
     let another = Wire::Anthropic;
-    let opener = Opener { keys: &keys('a'), tenant: "one", wire: another, most: MOST, parts: 100, room: &|_| true };
+    let opener = Opener { keys: &keys('a'), tenant: "one", wire: another, most: MOST, parts: 100, reserve: &|_| true };
     let of_another = CompactionItem::open(&sealed, &opener);
     assert_eq!(of_another.err(), Some(ItemProblem::WrongSignature), "another wire");
     assert_eq!(item("hello").seal(&sealer(&ItemKeys::default()), 0), None, "without a key");
@@ -89,7 +89,13 @@ fn items_are_bounded() {
     let blown_up = item(&"x".repeat(2 * MOST)).seal(&sealer(&keys), 0).unwrap();
     assert!(blown_up.len() < MOST / 100, "it is small as it is sent");
     assert_eq!(open(&blown_up, &keys, "one"), Err(ItemProblem::TooLarge));
-    let opener =
-        Opener { keys: &keys, tenant: "one", wire: WIRE, most: 4 * MOST, parts: 100, room: &|bytes| bytes > 4 * MOST };
+    let opener = Opener {
+        keys: &keys,
+        tenant: "one",
+        wire: WIRE,
+        most: 4 * MOST,
+        parts: 100,
+        reserve: &|bytes| bytes > 4 * MOST,
+    };
     assert_eq!(CompactionItem::open(&blown_up, &opener).err(), Some(ItemProblem::NoRoom));
 }

@@ -10,13 +10,13 @@
 //! pass as they are.
 
 mod covered;
+mod error;
 mod expand;
-mod graft;
 mod item;
 mod keys;
 mod known;
+mod prepend;
 mod reading;
-mod refusal;
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,24 +25,24 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use epitome::strategy::Cancellation;
-use epitome::wire::{Address, AnswerBody, Demand, MadeCompaction, Object, Outline, Route, Wire};
+use epitome::wire::{Address, AnswerBody, CompactionRequest, MadeCompaction, Object, Outline, Route, Wire};
 use epitome_fit::conversation::{self, DemandedCompaction, Figures, FitOutcome, compact_on_demand};
 use memchr::memmem;
 use serde_json::value::RawValue;
 
-use graft::Graft;
+use error::Cause;
 use item::{CompactionItem, Opener, Sealer, id_of};
 pub(crate) use keys::random_key;
 pub use keys::{ItemKeyError, ItemKeys};
+use prepend::PrependedItem;
 use reading::{ReadRequest, Reading, read};
-use refusal::Cause;
 
 use super::answer::{DETAIL, STATUS, TOKENS_AFTER, TOKENS_BEFORE};
 use super::handoff::{ProxyHost, UpstreamRoute};
 use super::headers;
-use super::look::look;
-use super::room::Room;
+use super::read::look;
 use super::state::Proxy;
+use super::unpack_budget::UnpackReservation;
 use super::unread::KnownBody;
 use crate::auth::Caller;
 
@@ -58,7 +58,7 @@ pub(super) enum Received {
         /// The body, with ordinary messages in place of our items.
         body: KnownBody,
         /// What belongs in front of the provider's answer.
-        front: Option<AnswerFront>,
+        front: Option<PrependedCompaction>,
         /// Why the provider is asked for a compaction, as a code.
         detail: Option<&'static str>,
     },
@@ -72,18 +72,18 @@ impl Received {
 
 /// A compaction that belongs in front of the answer to the compacted request.
 #[derive(Debug)]
-pub(super) struct AnswerFront {
-    graft: Graft,
+pub(super) struct PrependedCompaction {
+    prepended: PrependedItem,
     figures: Figures,
 }
 
-impl AnswerFront {
+impl PrependedCompaction {
     /// The answer with it, and with what was done. An error of the provider stays as it is.
-    pub(super) async fn put_into(self, mut answer: Response) -> Response {
+    pub(super) async fn prepend_to(self, mut answer: Response) -> Response {
         if answer.status().is_success() {
             tell(&mut answer, FitOutcome::Compacted.as_str(), None, self.figures);
         }
-        self.graft.put_into(answer).await
+        self.prepended.prepend_to(answer).await
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) struct NativeRequest<'a> {
     pub(super) wire: Wire,
     pub(super) route: Route,
     /// For what it unpacks to.
-    pub(super) room: &'a Arc<Room>,
+    pub(super) reservation: &'a Arc<UnpackReservation>,
     /// The client's headers.
     pub(super) headers: &'a HeaderMap,
     /// Where requests of the conversation go: a model may be asked for a summary there.
@@ -118,19 +118,19 @@ pub(super) async fn receive(proxy: &Arc<Proxy>, request: NativeRequest<'_>, body
         return Received::plain(body, None);
     }
     let (shared, tenant) = (Arc::clone(proxy), Arc::clone(&request.caller.tenant));
-    let (came, wire, route, room) = (body.clone(), request.wire, request.route, Arc::clone(request.room));
+    let (came, wire, route, reservation) = (body.clone(), request.wire, request.route, Arc::clone(request.reservation));
     // Elsewhere: a long request takes milliseconds.
     let looked = tokio::task::spawn_blocking(move || {
         let (most, parts) = (shared.core.settings.limits.body_bytes, shared.core.settings.limits.parts);
-        let room = |bytes: usize| room.grow(bytes);
-        let opener = Opener { keys: &shared.item_keys, tenant: &tenant, wire, most, parts, room: &room };
+        let reserve = |bytes: usize| reservation.grow(bytes);
+        let opener = Opener { keys: &shared.item_keys, tenant: &tenant, wire, most, parts, reserve: &reserve };
         read(&came, opener, route, shared.answers_compactions())
     });
     let found = match looked.await {
         Ok(Ok(found)) => found,
         Ok(Err(refusal)) => {
             match refusal.cause() {
-                Cause::Demand(_) => proxy.core.metrics.native_compaction("refused"),
+                Cause::Request(_) => proxy.core.metrics.native_compaction("refused"),
                 _ => proxy.core.metrics.native_item("refused"),
             }
             return Received::Answered(refusal.into_response(wire));
@@ -166,7 +166,7 @@ async fn answer(
     proxy: &Arc<Proxy>,
     request: &NativeRequest<'_>,
     found: &ReadRequest,
-    demand: Demand,
+    demand: CompactionRequest,
 ) -> Result<Received, &'static str> {
     let Some(made) = compact(proxy, request, found, demand).await? else {
         // It is not long enough yet.
@@ -187,7 +187,7 @@ async fn answer(
     let most = proxy.core.settings.limits.body_bytes;
     let sealer = Sealer { keys: &proxy.item_keys, tenant: &request.caller.tenant, wire, most };
     let sealed = CompactionItem {
-        is_first: demand == Demand::Summarize,
+        is_first: demand == CompactionRequest::Summarize,
         shown: shown.as_deref().map(item::text_hash),
         ..CompactionItem::new(contents, found.covered.clone())
     }
@@ -206,7 +206,7 @@ async fn answer(
     metrics.native_compaction(demand.name());
     metrics.compaction("compacted", figures.tokens_before.saturating_sub(figures.tokens_after));
     if !demand.is_whole_answer() {
-        let front = Some(AnswerFront { graft: Graft { wire, item }, figures });
+        let front = Some(PrependedCompaction { prepended: PrependedItem { wire, item }, figures });
         return Ok(Received::Request { body: made.body.into(), front, detail: None });
     }
     let text = std::str::from_utf8(&found.without_demand).map_err(|_| "not-written")?;
@@ -243,7 +243,7 @@ async fn compact(
     proxy: &Arc<Proxy>,
     request: &NativeRequest<'_>,
     found: &ReadRequest,
-    demand: Demand,
+    demand: CompactionRequest,
 ) -> Result<Option<DemandedCompaction>, &'static str> {
     let (caller, wire) = (request.caller, request.wire);
     let keys = headers::KEYS.iter().filter_map(|name| request.headers.get(*name)).map(HeaderValue::as_bytes);
@@ -270,5 +270,5 @@ async fn compact(
         }
         Ok(made)
     };
-    proxy.core.turns.run(&caller.tenant, work).await.map_err(|failure| failure.as_str())?
+    proxy.core.workers.run(&caller.tenant, work).await.map_err(|failure| failure.as_str())?
 }

@@ -1,23 +1,23 @@
 //! A request as far as compactions are concerned: our items expanded, and what it asks for.
 
 use axum::body::Bytes;
-use epitome::wire::{Asked, Demand, Outline, RequestBody, Route};
+use epitome::wire::{CompactionRequest, Outline, RequestBody, RequestedCompaction, Route};
 use serde_json::Value;
 
 use super::covered::{CoveredMessages, message_hash};
+use super::error::{Cause, NativeError};
 use super::expand::expand;
 use super::item::{ItemProblem, Opener};
 use super::known::unknown_part;
-use super::refusal::{Cause, Refusal};
 
 /// A request that was looked at.
 #[derive(Debug)]
 pub(super) struct ReadRequest {
     /// The compaction that is to be made here.
-    pub(super) demand: Option<Demand>,
+    pub(super) demand: Option<CompactionRequest>,
     /// Why one that is asked for cannot be made here, as a code.
     pub(super) detail: Option<&'static str>,
-    /// Whether there was an item of ours.
+    /// Whether the request had one of our items.
     pub(super) has_item: bool,
     /// The request with ordinary messages in place of our items, and with what asks for a compaction.
     pub(super) with_demand: Bytes,
@@ -34,7 +34,7 @@ pub(super) struct ReadRequest {
 pub(super) enum Reading {
     /// Nothing of compactions, or no list of messages; where its parts are, as far as that was found.
     Plain(Option<Outline>),
-    /// An item of ours, or a demand.
+    /// One of our items, or a request for a compaction.
     Request(ReadRequest),
 }
 
@@ -42,8 +42,8 @@ pub(super) enum Reading {
 ///
 /// # Errors
 ///
-/// An item of ours cannot be used, or the request asks for what no provider does.
-pub(super) fn read(body: &Bytes, opener: Opener<'_>, route: Route, may_answer: bool) -> Result<Reading, Refusal> {
+/// One of our items cannot be used, or the request asks for something that no provider does.
+pub(super) fn read(body: &Bytes, opener: Opener<'_>, route: Route, may_answer: bool) -> Result<Reading, NativeError> {
     let (wire, name) = (opener.wire, opener.wire.list_field());
     let Ok(request) = RequestBody::read(body, wire) else { return Ok(Reading::Plain(None)) };
     let came = match (&request.items, route) {
@@ -56,13 +56,13 @@ pub(super) fn read(body: &Bytes, opener: Opener<'_>, route: Route, may_answer: b
     let messages: Vec<&str> = expanded.messages.iter().map(AsRef::as_ref).collect();
     let asked = wire.asked(route, &request.fields, &messages);
     let (demand, detail) = match asked {
-        Asked::Nothing if !expanded.has_item => return Ok(Reading::Plain(request.outline().ok())),
-        Asked::Nothing => (None, None),
-        Asked::Provider(code) => (None, Some(code)),
-        Asked::Wrong(wrong) if may_answer => return Err(Refusal::new(Cause::Demand(wrong), name)),
-        Asked::Wrong(_) => (None, Some("switched-off")),
-        Asked::Here(_) if !may_answer => (None, Some("switched-off")),
-        Asked::Here(demand) => match unknown_part(wire.into(), &messages) {
+        RequestedCompaction::Nothing if !expanded.has_item => return Ok(Reading::Plain(request.outline().ok())),
+        RequestedCompaction::Nothing => (None, None),
+        RequestedCompaction::Provider(code) => (None, Some(code)),
+        RequestedCompaction::Wrong(wrong) if may_answer => return Err(NativeError::new(Cause::Request(wrong), name)),
+        RequestedCompaction::Wrong(_) => (None, Some("switched-off")),
+        RequestedCompaction::Here(_) if !may_answer => (None, Some("switched-off")),
+        RequestedCompaction::Here(demand) => match unknown_part(wire.into(), &messages) {
             Some(code) => (None, Some(code)),
             None => (Some(demand), None),
         },
@@ -72,7 +72,7 @@ pub(super) fn read(body: &Bytes, opener: Opener<'_>, route: Route, may_answer: b
         false => body.clone(),
     };
     if expanded.has_item && with_demand.len() > opener.most {
-        return Err(Refusal::new(Cause::Item(ItemProblem::TooLarge), name));
+        return Err(NativeError::new(Cause::Item(ItemProblem::TooLarge), name));
     }
     let Some(made_here) = demand else {
         let without_demand = with_demand.clone();

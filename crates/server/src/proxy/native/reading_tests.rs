@@ -28,7 +28,8 @@ impl Client {
 
     fn read(&self) -> ReadRequest {
         let body = Bytes::from(json!({ "model": "m", "input": self.items }).to_string());
-        let opener = Opener { keys: &self.keys, tenant: "one", wire: WIRE, most: 1 << 20, parts: 100, room: &|_| true };
+        let opener =
+            Opener { keys: &self.keys, tenant: "one", wire: WIRE, most: 1 << 20, parts: 100, reserve: &|_| true };
         match read(&body, opener, Route::Compactions, true).unwrap() {
             Reading::Request(found) => found,
             Reading::Plain(_) => panic!("nothing was found"),

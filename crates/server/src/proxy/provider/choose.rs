@@ -17,7 +17,7 @@ pub(in crate::proxy) struct Addresses {
 
 /// Why a request goes to none of the addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::proxy) enum Refusal {
+pub(in crate::proxy) enum RoutingError {
     /// Nothing shows whose it is.
     Unclear,
     /// It has keys of several providers.
@@ -81,7 +81,7 @@ pub(in crate::proxy) fn choose<'a>(
     addresses: &'a Addresses,
     path: &str,
     evidence: &Evidence,
-) -> Result<&'a Url, Refusal> {
+) -> Result<&'a Url, RoutingError> {
     // A gateway in front of all providers: it is whom the clients' keys are for.
     if let Some(only) = addresses.only().filter(|only| addresses.any.is_some() && hosts::of_address(only).is_none()) {
         return Ok(only);
@@ -97,11 +97,11 @@ pub(in crate::proxy) fn choose<'a>(
             let may_send = |sender: Provider| speaks(key, sender) || (key, sender) == (Google, Anthropic);
             let of_sender = evidence.senders.iter().find(|sender| !may_send(**sender));
             if let Some(other) = of_path_only.or(of_sender) {
-                return Err(Refusal::AnothersKey { key, other: *other });
+                return Err(RoutingError::AnothersKey { key, other: *other });
             }
-            return addresses.for_key(owner, &of_path).ok_or(Refusal::NoAddress(key));
+            return addresses.for_key(owner, &of_path).ok_or(RoutingError::NoAddress(key));
         }
-        [one, other, ..] => return Err(Refusal::SeveralKeys(one.provider, other.provider)),
+        [one, other, ..] => return Err(RoutingError::SeveralKeys(one.provider, other.provider)),
     }
     let provider = match (&*evidence.senders, &*of_path) {
         ([sender], of_path) if of_path.is_empty() || of_path.contains(sender) => *sender,
@@ -115,13 +115,13 @@ pub(in crate::proxy) fn choose<'a>(
         ([], of_path) if !evidence.has_unknown_key => {
             let mut own = of_path.iter().filter_map(|provider| addresses.own(*provider));
             let only = own.next().filter(|_| own.next().is_none());
-            return only.or(addresses.any.as_ref()).or(addresses.only()).ok_or(Refusal::Unclear);
+            return only.or(addresses.any.as_ref()).or(addresses.only()).ok_or(RoutingError::Unclear);
         }
-        ([], []) => return addresses.only().or(addresses.any.as_ref()).ok_or(Refusal::Unclear),
-        _ => return Err(Refusal::Unclear),
+        ([], []) => return addresses.only().or(addresses.any.as_ref()).ok_or(RoutingError::Unclear),
+        _ => return Err(RoutingError::Unclear),
     };
     let only = addresses.only().filter(|_| addresses.any.is_some());
-    addresses.for_path(provider).or(only).ok_or(Refusal::NoAddress(provider))
+    addresses.for_path(provider).or(only).ok_or(RoutingError::NoAddress(provider))
 }
 
 /// Whether requests under a provider's keys may have the paths, and the headers, of another.

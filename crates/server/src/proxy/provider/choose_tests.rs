@@ -121,7 +121,7 @@ fn every_key_on_every_path() {
 
 #[test]
 fn where_requests_go() {
-    let check = |specs: &str, path: &str, lines: &str, expect: Result<&str, Refusal>| {
+    let check = |specs: &str, path: &str, lines: &str, expect: Result<&str, RoutingError>| {
         let addresses = addresses(specs);
         let found = choose(&addresses, path, &evidence(lines)).map(Url::as_str);
         assert_eq!(found, expect.as_ref().copied().map_err(Clone::clone), "{specs}: {path} with {lines}");
@@ -136,21 +136,26 @@ fn where_requests_go() {
     check(all, "/v1beta/models", bearer, g.clone());
     check(all, "/v1/models", bearer, o.clone());
     check(all, "/v1/models", "authorization: Bearer quay\nanthropic-version: 2023-06-01", a.clone());
-    check(all, "/v1/responses", "authorization: Bearer quay\nanthropic-version: 2023-06-01", Err(Refusal::Unclear));
-    check(all, "/v1/nobody/knows", bearer, Err(Refusal::Unclear));
-    check("anthropic=https://a.example", "/v1/models", bearer, Err(Refusal::NoAddress(OpenAi)));
+    check(
+        all,
+        "/v1/responses",
+        "authorization: Bearer quay\nanthropic-version: 2023-06-01",
+        Err(RoutingError::Unclear),
+    );
+    check(all, "/v1/nobody/knows", bearer, Err(RoutingError::Unclear));
+    check("anthropic=https://a.example", "/v1/models", bearer, Err(RoutingError::NoAddress(OpenAi)));
     check("anthropic=https://a.example https://rest.example", "/v1/models", bearer, Ok("https://rest.example/"));
     // No key.
     check(all, "/v1/responses", "", o.clone());
     check(all, "/v1/chat/completions", "", o.clone());
-    check(all, "/v1/models", "", Err(Refusal::Unclear));
+    check(all, "/v1/models", "", Err(RoutingError::Unclear));
     check("anthropic=https://a.example", "/v1/models", "", a.clone());
     check("openai=https://o.example", "/v1/nobody/knows", "", o.clone());
     // What speaks against itself.
     let two = "authorization: Bearer sk-quay\nx-api-key: quay";
-    check(all, "/v1/models", two, Err(Refusal::SeveralKeys(OpenAi, Anthropic)));
-    check(all, "/v1/messages", "x-api-key: sk-proj-quay", Err(Refusal::SeveralKeys(Anthropic, OpenAi)));
-    let foreign = |key, other| Err(Refusal::AnothersKey { key, other });
+    check(all, "/v1/models", two, Err(RoutingError::SeveralKeys(OpenAi, Anthropic)));
+    check(all, "/v1/messages", "x-api-key: sk-proj-quay", Err(RoutingError::SeveralKeys(Anthropic, OpenAi)));
+    let foreign = |key, other| Err(RoutingError::AnothersKey { key, other });
     check(all, "/v1/messages", "authorization: Bearer sk-quay", foreign(OpenAi, Anthropic));
     check(
         all,
@@ -165,8 +170,13 @@ fn where_requests_go() {
     check("https://gateway.example", "/v1/nobody/knows", "?key=quay", gateway);
     check("https://api.anthropic.com", "/v1/messages", "x-api-key: quay", Ok("https://api.anthropic.com/"));
     check("https://api.anthropic.com", "/v1/models", bearer, Ok("https://api.anthropic.com/"));
-    check("https://api.anthropic.com", "/v1/models", "x-goog-api-key: quay", Err(Refusal::NoAddress(Google)));
-    check("https://api.anthropic.com", "/v1/models", "authorization: Bearer sk-quay", Err(Refusal::NoAddress(OpenAi)));
+    check("https://api.anthropic.com", "/v1/models", "x-goog-api-key: quay", Err(RoutingError::NoAddress(Google)));
+    check(
+        "https://api.anthropic.com",
+        "/v1/models",
+        "authorization: Bearer sk-quay",
+        Err(RoutingError::NoAddress(OpenAi)),
+    );
     // Beside others it is for all whose provider has none.
     let rest = "openai=https://o.example https://rest.example";
     check(rest, "/v1/messages", "x-api-key: quay", Ok("https://rest.example/"));
@@ -175,7 +185,7 @@ fn where_requests_go() {
         "openai=https://o.example https://api.anthropic.com",
         "/v1beta/models",
         "?key=quay",
-        Err(Refusal::NoAddress(Google)),
+        Err(RoutingError::NoAddress(Google)),
     );
     // Azure, by its host.
     let azure = "openai=https://mine.openai.azure.com anthropic=https://mine.services.ai.azure.com";
@@ -184,20 +194,20 @@ fn where_requests_go() {
     check(azure, "/openai/v1/responses", "api-key: quay\nopenai-beta: a=b", Ok("https://mine.openai.azure.com/"));
     check(azure, "/v1/messages", "api-key: quay", Ok("https://mine.services.ai.azure.com/"));
     check(azure, "/v1/messages", "x-api-key: quay", Ok("https://mine.services.ai.azure.com/"));
-    check(azure, "/v1/messages", "x-api-key: sk-ant-quay", Err(Refusal::NoAddress(Anthropic)));
-    check(azure, "/v1/responses", "authorization: Bearer sk-quay", Err(Refusal::NoAddress(OpenAi)));
+    check(azure, "/v1/messages", "x-api-key: sk-ant-quay", Err(RoutingError::NoAddress(Anthropic)));
+    check(azure, "/v1/responses", "authorization: Bearer sk-quay", Err(RoutingError::NoAddress(OpenAi)));
     check(
         "https://mine.openai.azure.com",
         "/openai/v1/responses",
         "api-key: quay",
         Ok("https://mine.openai.azure.com/"),
     );
-    check(all, "/v1/responses", "api-key: quay", Err(Refusal::NoAddress(Azure)));
+    check(all, "/v1/responses", "api-key: quay", Err(RoutingError::NoAddress(Azure)));
     // Others that speak OpenAI's interface.
     let router = "authorization: Bearer sk-or-v1-quay";
     check("openai=https://openrouter.ai/api", "/v1/responses", router, Ok("https://openrouter.ai/api"));
     check(all, "/v1/chat/completions", router, o);
-    check("openai=https://api.openai.com", "/v1/responses", router, Err(Refusal::NoAddress(Other)));
+    check("openai=https://api.openai.com", "/v1/responses", router, Err(RoutingError::NoAddress(Other)));
     // Claude on Vertex AI: Anthropic's client under Google's keys.
     let claude = "/v1/projects/p/locations/l/publishers/anthropic/models/m:streamRawPredict";
     check(all, claude, "authorization: Bearer ya29.quay\nanthropic-version: 2023-06-01", g);

@@ -11,6 +11,6 @@ mod keys;
 mod named;
 mod paths;
 
-pub(super) use choose::{Addresses, Refusal, choose};
+pub(super) use choose::{Addresses, RoutingError, choose};
 pub(super) use keys::Evidence;
 pub(super) use named::Provider;

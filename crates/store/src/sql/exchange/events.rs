@@ -12,21 +12,21 @@ use crate::sql::postgres::Wakeups;
 use crate::sql::statement::{Outcome, Statement};
 use crate::sql::{Access, Failure, now};
 
-/// Taken by whoever writes events, to the end of its transaction.
+/// The lock that a writer of events holds to the end of its transaction.
 const IN_ORDER: &str = "SELECT pg_advisory_xact_lock('session_events'::regclass::oid::int4, 0)::text";
 
 /// An event is not worth waiting for the disk: what it speaks of is stored already.
 const WITHOUT_WAITING: &str = "SELECT set_config('synchronous_commit', 'off', true)";
 
 /// Deletes from the lowest id up, so that nothing is missing between two events that are there. The newest row stays: it
-/// says how far the ids have come. Only so many rows are looked at for their age: more of them go the next time, or with the bound
+/// says how far the ids have come. Only a bounded number of rows are looked at for their age: more of them go the next time, or with the bound
 /// on their number.
 const PRUNE: &str = "\
     DELETE FROM session_events WHERE id < (SELECT MAX(id) FROM session_events) AND id <= GREATEST( \
     (SELECT MAX(id) FROM session_events) - ?2, \
     (SELECT MAX(id) FROM (SELECT id, told_at FROM session_events ORDER BY id LIMIT 20000) AS oldest WHERE told_at < ?1))";
 
-/// An event that an instance tells the others.
+/// An event to be published to the other instances.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutgoingEvent {
     /// The tenant of its session.
@@ -41,10 +41,10 @@ pub struct OutgoingEvent {
     pub is_last: bool,
 }
 
-/// An event that an instance has told.
+/// A published event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedEvent {
-    /// Its number among the events of all sessions, from 1 on. Numbers grow in the order in which events were told, with
+    /// Its number among the events of all sessions, from 1 on. Numbers grow in the order in which events were published, with
     /// gaps.
     pub id: u64,
     /// The tenant of its session.
@@ -60,7 +60,7 @@ pub struct FeedEvent {
 /// How far the events of a database go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventFeed {
-    /// A random name, by which the numbers of this database are told from those of another.
+    /// A random name that distinguishes the numbers of this database from those of another.
     pub name: Arc<str>,
     /// The number of the newest event; 0 where there was none.
     pub newest: u64,
@@ -78,7 +78,7 @@ pub struct EventPage {
 }
 
 impl EventPage {
-    /// Whether all events after that number are in the database still: whoever has read up to it has missed none. False for a
+    /// Whether all events after that number are in the database still: a reader that stands there has missed none. False for a
     /// number that no event has yet.
     pub fn follows(&self, id: u64) -> bool {
         (self.oldest..=self.newest + 1).contains(&id.saturating_add(1))
@@ -86,10 +86,10 @@ impl EventPage {
 }
 
 impl Exchange {
-    /// Tells events to all instances, in one transaction: all or none. Whoever listens is woken once for all of them.
+    /// Publishes events to all instances, in one transaction: all or none. Listeners are woken once for all of them.
     ///
     /// Does not wait until they are on the disk. A crash of the database may lose the last ones.
-    pub async fn tell(&self, events: &[OutgoingEvent]) -> Result<(), StoreError> {
+    pub async fn publish(&self, events: &[OutgoingEvent]) -> Result<(), StoreError> {
         if events.is_empty() {
             return Ok(());
         }
@@ -165,8 +165,8 @@ impl Exchange {
         Ok(outcomes.first().map_or(0, |outcome| outcome.changed))
     }
 
-    /// Listens, over a connection of its own, for when any instance tells something. What was told before this returns is
-    /// to be read without waiting.
+    /// Listens for events of any instance, over a connection of its own. Events published before this returns
+    /// can be read at once.
     pub async fn wakeups(&self) -> Result<Wakeups, StoreError> {
         let connected = tokio::task::unconstrained(self.store.database.wakeups()).await?;
         connected.ok_or_else(|| Failure::Unmet(0).into_error())

@@ -38,10 +38,10 @@ pub(super) fn tls(config: &Config) -> Result<Option<MakeRustlsConnect>, StoreErr
         return Ok(None);
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let made = ClientConfig::builder_with_provider(provider)
+    let built = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(BuilderVerifierExt::with_platform_verifier);
-    match made {
+    match built {
         Ok(tls) => Ok(Some(MakeRustlsConnect::new(tls.with_no_client_auth()))),
         Err(_) if config.get_ssl_mode() == SslMode::Prefer => Ok(None),
         Err(error) => Err(StoreError::Database { doing: "preparing encrypted connections", source: error.into() }),

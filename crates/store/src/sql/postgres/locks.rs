@@ -147,7 +147,7 @@ impl Locks {
     }
 }
 
-/// What the database answers to those who want locks.
+/// The database's answers to requests for locks.
 #[derive(Debug, Default)]
 struct Answers {
     /// The step that each waiter has reached.

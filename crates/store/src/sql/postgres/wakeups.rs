@@ -1,4 +1,4 @@
-//! A connection that hears when another instance has told something.
+//! Listens for notifications of other instances, over a connection of its own.
 
 use std::fmt::{self, Debug};
 use std::future::poll_fn;
@@ -16,7 +16,7 @@ use crate::error::StoreError;
 const CHANNEL: &str = "SELECT 'epitome_' || md5(current_schema())";
 
 /// The longest time without a question to the database. One that nothing was heard of for so long is asked, so that the end
-/// of its connection is noticed; and whoever waits looks for itself, should a notification have been lost.
+/// of its connection is noticed; and a waiting caller looks for itself, should a notification have been lost.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// The time that the database has for an answer.
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 const LISTENING: &str = "listening for events";
 
-/// Hears when an instance has told events ([`Exchange::tell`](crate::Exchange::tell)), over a connection of its own.
+/// Listens for published events ([`Exchange::publish`](crate::Exchange::publish)), over a connection of its own.
 pub struct Wakeups {
     client: Client,
     heard: Receiver<()>,
@@ -58,10 +58,10 @@ impl Wakeups {
         Ok(Self { client, heard })
     }
 
-    /// Waits until events may have been told since the last call: a quarter of a minute at the longest. May be dropped and
+    /// Waits until events may have been published since the last call: a quarter of a minute at the longest. May be dropped and
     /// called again.
     ///
-    /// Errors where the connection is gone: what was told meanwhile is read by who connects anew.
+    /// Errors where the connection is gone: a new one can read the events published meanwhile.
     pub async fn next(&mut self) -> Result<(), StoreError> {
         let gone = |problem: &'static str| StoreError::Database { doing: LISTENING, source: problem.into() };
         match timeout(HEARTBEAT, self.heard.recv()).await {
