@@ -1,8 +1,8 @@
 //! What fills a context, for a model.
 
-use epitome::context::{ContextStatus, Part, PartKind};
-use epitome::session::heading::group_digits;
-use epitome::strategy::text::counted;
+use crate::context::{ContextStatus, Part, PartKind};
+use epitome_session::heading::group_digits;
+use epitome_strategy::text::counted;
 
 /// The name of a part for a model, which needs fewer than a person.
 fn part_name(part: PartKind) -> &'static str {

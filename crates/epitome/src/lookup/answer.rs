@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use epitome::recall::{Page, Part, Passage, Query};
-use epitome::session::heading::group_digits;
-use epitome::session::{Content, Message, Session};
-use epitome::strategy::ArchivedContent;
+use epitome_recall::{Page, Part, Passage, Query};
+use epitome_session::heading::group_digits;
+use epitome_session::{Content, Message, Session};
+use epitome_strategy::ArchivedContent;
 
-use crate::call::RECALLED_CHARACTERS;
+use super::call::RECALLED_CHARACTERS;
 
 /// The answer to a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -218,8 +218,8 @@ fn block_text(content: &Content) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use epitome::recall::Index;
-    use epitome::session::{Change, EditKind, EntryKey, Epoch, Origin, Role, Trigger};
+    use epitome_recall::Index;
+    use epitome_session::{Change, EditKind, EntryKey, Epoch, Origin, Role, Trigger};
 
     use super::*;
 

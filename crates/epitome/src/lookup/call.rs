@@ -1,10 +1,10 @@
 //! The calls of a model, read from their arguments.
 
-use epitome::live::{ModelRequest, Needed};
-use epitome::recall::{Query, Source};
+use crate::live::{ModelRequest, Needed};
+use epitome_recall::{Query, Source};
 use serde_json::{Map, Value};
 
-use crate::tools::{COMPACT_CONTEXT, CONTEXT_STATUS, RECALL, SEARCH_HISTORY, SESSION};
+use super::tools::{COMPACT_CONTEXT, CONTEXT_STATUS, RECALL, SEARCH_HISTORY, SESSION};
 
 /// Characters that one `recall` returns: as many as a page of found passages.
 pub const RECALLED_CHARACTERS: usize = 9_000;

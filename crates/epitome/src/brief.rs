@@ -1,13 +1,15 @@
 //! What matters of a session, as one text: for a model that goes on without the messages themselves.
 
-use epitome::engine::{Floor, Mode, block_on, language};
-use epitome::session::{Content, EntryKey, Message, Origin, Role};
-use epitome::strategy::levels::{in_one_line, write_record};
-use epitome::strategy::transcript::{CALL, Speaker, legend};
-use epitome::{MemoryArchive, Request, Runtime, Session, Status};
+use epitome_config::Runtime;
+use epitome_engine::{EngineError, MemoryArchive, Mode, Report, Request, Status, block_on, language};
+use epitome_session::heading::group_digits;
+use epitome_session::{Content, EntryKey, Message, Origin, Role, Session};
+use epitome_strategy::levels::{in_one_line, write_record};
+use epitome_strategy::text::counted;
+use epitome_strategy::transcript::{CALL, Speaker, legend};
+use thiserror::Error;
 
-use crate::failure::{Failure, INFEASIBLE};
-use crate::render::text::{number, plural};
+use crate::engine_of;
 
 /// The most characters of a typed message, from one try to the next, where all of what was typed has no room.
 const LENGTHS: [usize; 6] = [4_000, 2_000, 1_000, 500, 250, 120];
@@ -27,14 +29,31 @@ const END: usize = 30;
 
 /// A session as one text.
 #[derive(Debug)]
-pub(crate) struct Brief {
-    /// The text: what people said as it was, and everything else in the lines worth most. It says what of the former is
-    /// not there, where that has room.
-    pub(crate) text: String,
+pub struct Brief {
+    /// The text, without secrets: what people said as it was, and everything else in the lines worth most. It says what of
+    /// the former is not there, where that has room.
+    pub text: String,
     /// How many messages it is of.
-    pub(crate) messages: usize,
+    pub messages: usize,
     /// What of the typed messages the text does not have, in a sentence; `None` where it has all, word for word.
-    pub(crate) missing: Option<String>,
+    pub missing: Option<String>,
+}
+
+/// The reason why a session has no text.
+#[derive(Debug, Error)]
+pub enum BriefError {
+    /// What must stay is more than the text may have; the report has the floor.
+    #[error("{} tokens must stay, and the text may have {}", .0.floor.as_ref().map_or(0, |floor| floor.tokens), .0.budget)]
+    Infeasible(Box<Report>),
+    /// The text would lose more than the configuration's `[quality]` allows.
+    #[error("the text would lose more than `[quality]` of the configuration allows")]
+    LosesTooMuch,
+    /// A step of the chain gave up, for this reason.
+    #[error("there is no text: {0}")]
+    Stopped(String),
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
 }
 
 /// A message that people typed, or another one, with its number in the full history.
@@ -71,15 +90,22 @@ impl Said<'_> {
 /// their head and tail, and where that is too much as well, some are only named. Costs a compaction, and some more where
 /// typed messages have no room.
 ///
-/// Errors where what must stay is more.
-pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result<Brief, Failure> {
+/// # Errors
+///
+/// What must stay is more, or the engine fails.
+pub fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result<Brief, BriefError> {
     let taken_back = session.taken_back();
     let all = session.log().iter().enumerate().map(|(number, message)| Said { number, message });
     let all = all.filter(|said| !taken_back.contains(&(said.number as u32)));
     let said: Vec<Said<'_>> =
         all.filter(|said| said.message.role != Role::System && said.message.origin != Origin::Injected).collect();
     let typed = || said.iter().filter(|said| said.message.origin == Origin::Typed);
-    let told = |text: String, missing: Option<String>| Brief { text, messages: said.len(), missing };
+    let engine = engine_of(runtime);
+    let told = |text: String, missing: Option<String>| Brief {
+        text: engine.redacted(&text).into_owned(),
+        messages: said.len(),
+        missing,
+    };
     let missing_of = |text: &str| {
         let short = || typed().filter(|said| !said.is_in(text));
         let gone = short().filter(|said| !said.has_an_end_in(text)).count();
@@ -93,7 +119,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
             gone if gone == short.len() => "not in the text".to_owned(),
             gone => format!("not whole in the text, {gone} of them not there at all"),
         };
-        Some(format!("{} {verb} {what}: {}", plural(short.len(), "typed message"), names(&short)))
+        Some(format!("{} {verb} {what}: {}", counted(short.len(), "typed message"), names(&short)))
     };
     let text = text_within(said.iter().map(|said| Message::clone(said.message)), runtime, tokens)?;
     let Some(first_missing) = missing_of(&text) else { return Ok(told(text, None)) };
@@ -117,7 +143,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         }
     }
     let line_of = |missing: &str| format!("\n\n[For want of room, {missing}]");
-    let counter = epitome::engine_of(runtime).counter_of(session);
+    let counter = engine.counter_of(session);
     let mut line_tokens = counter.count(&line_of(&first_missing));
     for _ in 0..LINE_TRIES {
         let Some(room) = tokens.checked_sub(line_tokens).filter(|room| *room > 0) else { break };
@@ -151,7 +177,7 @@ fn shortened(message: &Message, most: usize) -> Message {
             let length = text.chars().count();
             if length > most {
                 let left_out = length - most;
-                let mark = format!("\n[… about {} characters left out …]\n", number(left_out as u64));
+                let mark = format!("\n[… about {} characters left out …]\n", group_digits(left_out as u64));
                 *text = head_and_tail(text, most, &mark).into();
             }
         }
@@ -164,10 +190,10 @@ fn tokens_of(message: &Message, runtime: &Runtime) -> u32 {
 }
 
 /// The text of messages in at most so many tokens.
-fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, tokens: u32) -> Result<String, Failure> {
+fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, tokens: u32) -> Result<String, BriefError> {
     let mut told = Session::new();
     told.extend(messages);
-    let engine = epitome::engine_of(runtime);
+    let engine = engine_of(runtime);
     let mut ledger = engine.ledger(&told);
     let mut archive = MemoryArchive::new();
     // The line that explains the form is not of the session; a short text has no room for it.
@@ -180,19 +206,13 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
         (Mode::Fixed, None) => {}
         (mode, _) => request.mode = mode,
     }
-    let draft = block_on(engine.draft(&told, &ledger, &mut archive, &request)).map_err(Failure::other)?;
+    let draft = block_on(engine.draft(&told, &ledger, &mut archive, &request)).map_err(BriefError::Engine)?;
     match draft.report.status {
-        Status::Infeasible => return Err(too_much(tokens, draft.report.floor.as_ref())),
-        Status::RolledBack => {
-            if let Some(stopped) = draft.report.stopped {
-                return Err(Failure::usage_text(format!("there is no text: {stopped}")));
-            }
-            let failure = Failure::usage_text("the text would lose more than `[quality]` of the configuration allows");
-            return Err(failure.with_help("give it more with --tokens"));
-        }
+        Status::Infeasible => return Err(BriefError::Infeasible(Box::new(draft.report))),
+        Status::RolledBack => return Err(draft.report.stopped.map_or(BriefError::LosesTooMuch, BriefError::Stopped)),
         Status::NoChange => {}
         Status::Compacted | Status::Hollow => {
-            engine.commit(&mut told, &mut ledger, draft).map_err(Failure::other)?;
+            engine.commit(&mut told, &mut ledger, draft).map_err(BriefError::Engine)?;
         }
     }
     let mut text = if is_explained { format!("{legend}\n") } else { String::new() };
@@ -212,7 +232,7 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
 }
 
 /// The same in at most so many characters, for hosts that count these.
-pub(crate) fn brief_within(session: &Session, runtime: &Runtime, characters: usize) -> Result<Brief, Failure> {
+pub fn brief_within(session: &Session, runtime: &Runtime, characters: usize) -> Result<Brief, BriefError> {
     // English has four characters or so in a token; where a text has more, a second try knows how many.
     let first = brief(session, runtime, u32::try_from(characters / 4).unwrap_or(u32::MAX))?;
     let length = first.text.chars().count();
@@ -237,12 +257,6 @@ fn head_and_tail(text: &str, characters: usize, cut: &str) -> String {
     let head = room * 2 / 3;
     let tail = all.len() - (room - head);
     all[..head].iter().collect::<String>() + cut + &all[tail..].iter().collect::<String>()
-}
-
-fn too_much(tokens: u32, floor: Option<&Floor>) -> Failure {
-    let must = floor.map_or(0, |floor| floor.tokens);
-    let failure = Failure::usage_text(format!("{must} tokens must stay, and the text may have {tokens}"));
-    failure.with_help("give it more with --tokens").with_exit_code(INFEASIBLE)
 }
 
 /// Adds the records of a message: its words under who said them, its calls and results.

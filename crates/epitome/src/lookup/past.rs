@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use epitome::context::ContextStatus;
-use epitome::recall::{Index, Page, Query, QueryProblem, Share, find_by_handle, message_number};
-use epitome::session::{Message, Session};
-use epitome::strategy::ArchivedContent;
+use crate::context::ContextStatus;
+use epitome_recall::{Index, Page, Query, QueryProblem, Share, find_by_handle, message_number};
+use epitome_session::{Message, Session};
+use epitome_strategy::ArchivedContent;
 
-use crate::answer::{Answer, Recall, page_answer};
-use crate::call::Call;
-use crate::status::status_text;
+use super::answer::{Answer, Recall, page_answer};
+use super::call::Call;
+use super::status::status_text;
 
 /// A session's index, kept up to date with its log at the cost of what is new.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl LogIndex {
         self.indexed.is_empty()
     }
 
-    /// Returns the session's share of a search over many sessions: see [`epitome::recall::Pool`].
+    /// Returns the session's share of a search over many sessions: see [`epitome_recall::Pool`].
     ///
     /// Errors where the query is beyond its limits, as [`search`](Self::search) does.
     pub fn share(&self, session: &Session, query: &Query) -> Result<Share, QueryProblem> {

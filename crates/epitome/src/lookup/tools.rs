@@ -1,9 +1,9 @@
 //! The tools: their names, descriptions and parameters. The same over every protocol; the one that compacts only where the
 //! context is the server's own.
 
-pub use epitome::live::COMPACT_CONTEXT;
-use epitome::recall::Query;
-pub use epitome::recall::lookups::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY};
+pub use crate::live::COMPACT_CONTEXT;
+use epitome_recall::Query;
+pub use epitome_recall::lookups::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY};
 use serde_json::{Value, json};
 
 /// The description of a tool, for a model.
