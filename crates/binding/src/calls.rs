@@ -13,6 +13,7 @@ pub(crate) mod words;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use epitome::Config;
 use epitome_fit::Fitter;
 use serde_json::json;
 
@@ -71,13 +72,14 @@ impl Calls {
             "free-result" => Ok(Answer::json(&self.results.free(read::<Handle>(words)?.handle))),
             "result-retrieve" => self.result_retrieve(words),
             "version" => Ok(Answer::json(&env!("CARGO_PKG_VERSION"))),
-            other => ask(other, words, data, |engine| self.parts(engine)),
+            // A package has what left a session in the session itself.
+            other => ask(other, words, data, |engine| self.parts(engine), |_| None),
         }
     }
 
     fn make_engine(&self, words: &str) -> Result<Answer, Failure> {
         let registry = epitome::registry();
-        let config = engine_config(words, "null", &registry)?;
+        let config = engine_config(words, Config::default(), "null", &registry)?;
         Ok(Answer::json(&self.engines.keep(Parts::new(&config, registry, None, None)?)))
     }
 

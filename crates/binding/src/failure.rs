@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use epitome::brief::BriefError;
 use epitome::config::ConfigErrors;
 use epitome::engine::{EngineError, Floor};
 use epitome::formats::{ReadError, Wire, WriteError};
@@ -120,6 +121,18 @@ impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::ByHand(error) => Self::config(format!("`keep`, `drop`: {error}")),
+            error => Self::other(error),
+        }
+    }
+}
+
+impl From<BriefError> for Failure {
+    fn from(error: BriefError) -> Self {
+        match error {
+            BriefError::Infeasible(report) => {
+                Self::of_report(&report).unwrap_or_else(|| Self::other(BriefError::Infeasible(report)))
+            }
+            BriefError::Engine(error) => error.into(),
             error => Self::other(error),
         }
     }

@@ -20,6 +20,7 @@ mod settings;
 mod tests;
 mod words;
 
+pub use calls::read::read;
 pub use calls::{Answer, Calls, ask, ask_fitter, compact, compact_words, make_fitter, query_of};
 pub use compacted::{Compacted, content_json, write_session};
 pub use failure::Failure;

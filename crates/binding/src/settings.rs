@@ -7,17 +7,18 @@ use crate::Failure;
 use crate::calls::read::read;
 use crate::calls::words::EngineWords;
 
-/// The configuration that the words of an engine describe, with the settings of the environment over `config`, and `model`,
-/// `window` and `reserveOutput` over these. `null` is what the host's language calls a value that is none, for errors.
+/// The configuration that the options of an engine describe: `config`, or `base` where they have none, with the settings of
+/// the environment over it, and `model`, `window` and `reserveOutput` over these. `null` is what the host's language calls a
+/// value that is none, for errors.
 ///
 /// # Errors
 ///
 /// Every problem of `config`, or the first of the other words that is wrong.
-pub fn engine_config(words: &str, null: &str, registry: &Registry) -> Result<Config, Failure> {
+pub fn engine_config(words: &str, base: Config, null: &str, registry: &Registry) -> Result<Config, Failure> {
     let words: EngineWords = read(words)?;
     let name = words.config_name.as_deref().unwrap_or("config");
     let mut config = match &words.config {
-        None => Config::default(),
+        None => base,
         Some(Value::String(text)) => Config::parse(text, name, registry)?,
         Some(table @ Value::Object(_)) => of_table(table, null, registry)?,
         Some(other) => {

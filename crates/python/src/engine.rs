@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use epitome::Config;
 use epitome::strategy::Embedder;
 use epitome_binding::{Answer, ask, compact, engine_config};
 use pyo3::prelude::*;
@@ -49,7 +50,7 @@ impl Engine {
                 let registered = registry.register(registration(strategy, &raised));
                 registered.map_err(|error| Failure::config(format!("{error}; give the strategy another `id`")))?;
             }
-            let config = engine_config(&words.0, "None", &registry)?;
+            let config = engine_config(&words.0, Config::default(), "None", &registry)?;
             let embedder = embedder.map(|(name, call)| {
                 Arc::new(PythonEmbedder { name, call, raised: Arc::clone(&raised) }) as Arc<dyn Embedder>
             });
@@ -81,6 +82,6 @@ impl Engine {
     /// Carries out a call that only looks (`epitome_binding::ask`).
     fn ask<'py>(&self, py: Python<'py>, name: &str, words: Json, data: &[u8]) -> PyResult<AnswerObjects<'py>> {
         let data = data.to_vec();
-        as_objects(py, self.parts.without_python(py, |parts| ask(name, &words.0, data, |_| Ok(&***parts)))?)
+        as_objects(py, self.parts.without_python(py, |parts| ask(name, &words.0, data, |_| Ok(&***parts), |_| None))?)
     }
 }

@@ -37,7 +37,7 @@ impl Answer {
     }
 
     /// Why the call came to nothing.
-    pub(super) fn of_failure(failure: &Failure) -> Self {
+    pub fn of_failure(failure: &Failure) -> Self {
         let message = failure.to_string();
         let value: Value = match failure {
             Failure::Config { problems } => json!({ "kind": "config", "message": message, "problems": problems }),

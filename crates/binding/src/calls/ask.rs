@@ -2,22 +2,33 @@
 
 use std::ops::Deref;
 
+use epitome::brief::{Brief, brief};
+use epitome::context::ContextStatus;
+use epitome::engine::Ledger;
 use epitome::formats::{Format, LoadedFile, Violation, validate};
+use epitome::lookup::tools::{self, Tool};
+use epitome::lookup::{Call, LogIndex, SessionPast};
 use epitome::recall::Index;
+use epitome::strategy::ArchivedContent;
 
 use super::Answer;
 use super::read::read;
-use super::told::{BrokenRule, ContextOverflow, FormatEntry};
-use super::words::{ConvertWords, Counter, EngineHandle, Options, ReadWords, Refusal, SearchWords, ValidateWords};
+use super::told::{BriefTold, BrokenRule, ContextOverflow, FormatEntry, LookUpTold, ToolEntry};
+use super::words::{
+    BriefWords, ConvertWords, Counter, EngineHandle, LookUpWords, NoWords, Options, ReadWords, Refusal, SearchWords,
+    ValidateWords,
+};
 use crate::{Failure, Input, Inspection, Parts, choose, format_of, load, measure_fullness, provider_of, write_session};
 
 /// Carries out a call that only looks at what it is given; `words` and `data` as [`Calls::answer`](super::Calls::answer) has
-/// them. `parts` gives the engine of the number in the words.
+/// them. `parts` gives the engine of the number in the words, `archive` what left a context under a handle, beside what the
+/// session itself has.
 pub fn ask<P: Deref<Target = Parts>>(
     name: &str,
     words: &str,
     data: Vec<u8>,
     parts: impl Fn(u32) -> Result<P, Failure>,
+    archive: impl Fn(&str) -> Option<ArchivedContent>,
 ) -> Result<Answer, Failure> {
     match name {
         "inspect" | "check" | "count" => {
@@ -50,6 +61,23 @@ pub fn ask<P: Deref<Target = Parts>>(
             let mut page = Index::build(session).search(&words.query()).map_err(Failure::other)?;
             page.locate(session);
             Ok(Answer::json(&page))
+        }
+        "tools" => {
+            read::<NoWords>(words)?;
+            let entry = |Tool { name, description, schema }: Tool| ToolEntry { name, description, parameters: schema };
+            Ok(Answer::json(&tools::tools(false, false).into_iter().map(entry).collect::<Vec<_>>()))
+        }
+        "look-up" => {
+            let words: LookUpWords = read(words)?;
+            let parts = parts(words.engine)?;
+            look_up(&parts, &words, data, archive)
+        }
+        "brief" => {
+            let words: BriefWords = read(words)?;
+            let runtime = &parts(words.engine)?.runtime;
+            let (loaded, index) = chosen(data, words.objects, words.format.as_deref(), words.name.as_deref())?;
+            let Brief { text, messages, .. } = brief(&loaded.sessions[index].session, runtime, words.tokens(runtime)?)?;
+            Ok(Answer::json(&BriefTold { text, messages }))
         }
         "convert" => {
             let words: ConvertWords = read(words)?;
@@ -84,10 +112,34 @@ pub fn ask<P: Deref<Target = Parts>>(
             );
             Ok(Answer::json(&found.map(|it| ContextOverflow { limit: it.limit, actual: it.actual })))
         }
-        other => {
-            Err(Failure::other(format!("there is no call `{other}`: the parts of this package are of two versions")))
-        }
+        other => Err(Failure::other(format!(
+            "there is no call `{other}`: the parts of this program or package are of two versions"
+        ))),
     }
+}
+
+/// Answers a model's call of a tool. Wrong arguments are no failure: the model is told what is right.
+fn look_up(
+    parts: &Parts,
+    words: &LookUpWords,
+    data: Vec<u8>,
+    archive: impl Fn(&str) -> Option<ArchivedContent>,
+) -> Result<Answer, Failure> {
+    let told = |text: String, is_error| Ok(Answer::json(&LookUpTold { text, is_error }));
+    let call = match Call::read(&words.tool, &words.arguments) {
+        Ok(call) => call,
+        Err(problem) => return told(problem, true),
+    };
+    let (loaded, index) = chosen(data, words.objects, words.format.as_deref(), words.name.as_deref())?;
+    let session = &loaded.sessions[index].session;
+    let status = || {
+        let fullness = |_: &Ledger| measure_fullness(parts, &loaded, index);
+        ContextStatus::measure(session, &parts.engine(), &parts.runtime.budget, fullness)
+    };
+    let archive = |handle: &str| Ok(archive(handle));
+    let mut past = SessionPast { session, index: &mut LogIndex::default(), archive: &archive, status: &status };
+    let answer = past.answer(&call);
+    told(answer.text, answer.is_refusal)
 }
 
 /// A session as it was read, and its number in what was read.

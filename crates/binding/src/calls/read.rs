@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::Failure;
 
 /// The words of a call.
-pub(crate) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
+pub fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
     let mut json = serde_json::Deserializer::from_str(words);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (path, text) = (error.path().to_string(), error.into_inner().to_string());

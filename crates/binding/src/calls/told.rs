@@ -2,6 +2,7 @@
 
 use epitome_fit::{FitPiece, Fitted};
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::fit::{problem_of, status_name};
@@ -59,6 +60,30 @@ impl<'a> FittedTold<'a> {
             asked: fitted.asked.as_deref(),
         })
     }
+}
+
+/// A tool that a model can call.
+#[derive(Debug, Serialize)]
+pub(crate) struct ToolEntry {
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+    pub(super) parameters: Value,
+}
+
+/// What a model is told that looked something up.
+#[derive(Debug, Serialize)]
+pub(crate) struct LookUpTold {
+    pub(super) text: String,
+    /// Whether its call was wrong.
+    pub(super) is_error: bool,
+}
+
+/// What matters of a session, as one text.
+#[derive(Debug, Serialize)]
+pub(crate) struct BriefTold {
+    pub(super) text: String,
+    /// How many messages it is of.
+    pub(super) messages: usize,
 }
 
 /// A rule of its provider that a request breaks.

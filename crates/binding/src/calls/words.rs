@@ -28,9 +28,14 @@ pub(super) struct Handle {
     pub(super) handle: u32,
 }
 
-/// An engine that a call is about.
+/// A call that takes nothing.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct NoWords {}
+
+/// An engine that a call is about.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct EngineHandle {
     pub(super) engine: u32,
 }
@@ -210,6 +215,68 @@ pub(crate) struct ReadWords {
     pub(super) format: Option<String>,
     /// The name or number of one of several sessions.
     pub(super) name: Option<String>,
+}
+
+/// What a model looks up in its own past.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct LookUpWords {
+    pub(super) engine: u32,
+    /// Whether the session came as objects.
+    pub(super) objects: bool,
+    /// The format, where it is not recognised.
+    pub(super) format: Option<String>,
+    /// The name or number of one of several sessions.
+    pub(super) name: Option<String>,
+    /// The tool that the model calls.
+    pub(super) tool: String,
+    /// What the model gives with it.
+    pub(super) arguments: Map<String, Value>,
+}
+
+/// How much a text of a session may take.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct BriefWords {
+    pub(super) engine: u32,
+    /// Whether the session came as objects.
+    pub(super) objects: bool,
+    /// The format, where it is not recognised.
+    pub(super) format: Option<String>,
+    /// The name or number of one of several sessions.
+    pub(super) name: Option<String>,
+    /// The most tokens of the text.
+    tokens: Tokens,
+    /// In their place the tokens of the context that is compacted: text and `beside` are as much of it as the configuration's
+    /// target says.
+    context: Tokens,
+    /// The tokens of what stays in the context beside the text.
+    beside: TokensOrNone,
+}
+
+impl BriefWords {
+    /// Tokens of the text without a word of it.
+    const TOKENS: u32 = 4_000;
+    /// Tokens of the text at least, where it is a part of a context: with less of it little can be told.
+    const LEAST: u32 = 2_000;
+    /// It has at least one token in so many of that context, whatever stays beside it.
+    const LEAST_OF_CONTEXT: u32 = 20;
+
+    /// The most tokens of the text.
+    pub(super) fn tokens(&self, runtime: &Runtime) -> Result<u32, Failure> {
+        match (self.tokens.0, self.context.0) {
+            (Some(_), Some(_)) => {
+                Err(Failure::config("`tokens` and `context` exclude each other: leave one of them out"))
+            }
+            (Some(tokens), None) => Ok(tokens),
+            (None, None) => Ok(Self::TOKENS),
+            (None, Some(context)) => {
+                let target = runtime.budget.target.tokens(context).min(context);
+                let rest = target.saturating_sub(self.beside.0.unwrap_or_default());
+                Ok(rest.max(Self::LEAST).max(context / Self::LEAST_OF_CONTEXT))
+            }
+        }
+    }
 }
 
 /// How a session is compacted.
