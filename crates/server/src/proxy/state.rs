@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use epitome::Runtime;
 use epitome::config::{CompactionBy, Prices};
-use epitome_fit::conversation::{Decider, Decisions, Incoming, PreparedRequest};
+use epitome_fit::conversation::{Decider, Decisions, MatchedRequest, PreparedRequest};
 
 use super::conversation::SharedConversation;
 use super::lookup::Exchanges;

@@ -10,7 +10,7 @@ use epitome::lookup::tools::COMPACT_CONTEXT;
 use epitome::lookup::{Call, LogIndex, SessionPast};
 use epitome::strategy::Cancellation;
 use epitome::wire::Call as ToolCall;
-use epitome_fit::conversation::{compact_as_asked, past_of};
+use epitome_fit::conversation::{compact_as_asked, session_of_request};
 
 use crate::proxy::conversation::SharedConversation;
 use crate::proxy::handoff::{ProxyHost, UpstreamRoute};
@@ -127,7 +127,7 @@ impl ConversationPast {
     fn look_up(&mut self, call: &Call, cancellation: &Cancellation) -> Option<epitome::lookup::Answer> {
         let (proxy, incoming) = (&self.proxy, &self.incoming);
         if self.live.is_none() {
-            self.live = past_of(&proxy.decider, incoming, &self.shared.blocking_lock(), cancellation);
+            self.live = session_of_request(&proxy.decider, incoming, &self.shared.blocking_lock(), cancellation);
         }
         let live = self.live.as_ref()?;
         let archive = |handle: &str| Ok(proxy.core.archives.find(&incoming.owner, handle).map(|found| found.item));

@@ -1,6 +1,6 @@
 //! A request as it came, with the places that it has in its conversation.
 
-mod unread;
+mod raw;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use epitome::wire::Wire;
 use super::chain::{Digest, MessageKey};
 use super::items::{self, Item};
 
-pub use unread::UnreadRequest;
+pub use raw::RawRequest;
 
 /// A request with the known facts of each of its messages.
 #[derive(Debug)]
-pub struct Incoming {
+pub struct MatchedRequest {
     /// Whose conversation it is of.
     pub owner: Arc<str>,
     /// The interface that it is for.
@@ -59,7 +59,7 @@ pub struct Incoming {
     pub read: usize,
 }
 
-impl Incoming {
+impl MatchedRequest {
     /// The messages, without a system prompt beside them.
     pub fn messages(&self) -> &[Item] {
         &self.items[self.items.len() - self.list.len()..]

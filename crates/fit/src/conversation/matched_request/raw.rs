@@ -8,14 +8,14 @@ use epitome::formats::defined_tools;
 use epitome::strategy::HostChanges;
 use epitome::wire::{Outline, Wire};
 
-use super::Incoming;
+use super::MatchedRequest;
 use crate::conversation::chain::{Digest, Hashes, MessageKey};
 use crate::conversation::decider::Decider;
 use crate::conversation::items::{Item, Reader};
 
 /// A request that was looked at from outside. What is new in it has not been read yet.
 #[derive(Debug)]
-pub struct UnreadRequest {
+pub struct RawRequest {
     owner: Arc<str>,
     wire: Wire,
     seed: Digest,
@@ -28,7 +28,7 @@ pub struct UnreadRequest {
     tools: Option<(MessageKey, Option<Item>)>,
 }
 
-impl UnreadRequest {
+impl RawRequest {
     /// Looks at a request: linear in its bytes, and quick. An error is a code: why it is not one that can be fitted.
     pub fn new(
         decider: &Decider,
@@ -90,7 +90,7 @@ impl UnreadRequest {
     }
 
     /// Reads and counts the new messages. An error is a code: the reason why the request cannot be fitted.
-    pub fn learn(self, decider: &Decider) -> Result<Incoming, &'static str> {
+    pub fn learn(self, decider: &Decider) -> Result<MatchedRequest, &'static str> {
         let text = |at: &Range<usize>| std::str::from_utf8(&self.body[at.clone()]).map_err(|_| "not-understood");
         let mut engine = decider.engine(self.wire);
         engine.counter = decider.counter(self.wire, self.outline.model.as_deref());
@@ -128,7 +128,7 @@ impl UnreadRequest {
         let chain = decider.hashes.chain(self.seed, items.iter().map(Item::place));
         let mut keys = self.keys;
         keys.drain(..n_beside);
-        Ok(Incoming {
+        Ok(MatchedRequest {
             owner: self.owner,
             wire: self.wire,
             body: self.body,

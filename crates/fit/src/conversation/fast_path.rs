@@ -1,18 +1,22 @@
-//! The quick way: where no compaction is due, the known facts of the messages are enough to build the request.
+//! The fast path: where no compaction is due, the known facts of the messages are enough to build the request.
 //!
-//! It gives what the full way gives, or nothing; then the full way is gone.
+//! It gives what the full path gives, or nothing; then the full path is taken.
 
 use epitome::engine::Watch;
 
 use super::decider::Decider;
-use super::incoming::Incoming;
-use super::memory::Conversation;
+use super::decisions::Conversation;
+use super::matched_request::MatchedRequest;
 use super::prepare::{fits, saved, was_tried};
-use super::prepared::{Figures, FitOutcome, PreparedRequest};
+use super::prepared::{FitOutcome, PreparedRequest, TokenCounts};
 
-/// The request to send, where no compaction is due and the way to carry out the earlier ones is certain. Linear in what
+/// Returns the request to send, where no compaction is due and it is certain how the earlier ones are carried out. Linear in what
 /// is sent; reads nothing that was read before. What is sent is remembered in the conversation.
-pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &mut Conversation) -> Option<PreparedRequest> {
+pub fn prepare_fast(
+    decider: &Decider,
+    incoming: &MatchedRequest,
+    conversation: &mut Conversation,
+) -> Option<PreparedRequest> {
     if fits(incoming, conversation) < conversation.decisions.len() {
         return None;
     }
@@ -55,16 +59,16 @@ pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &mut Convers
         Some(recipe) => (FitOutcome::Replayed, recipe.apply(incoming)?),
         None => (FitOutcome::Passed, incoming.body.clone()),
     };
-    let figures = Figures { tokens_before, tokens_after, epochs, usable: check.usable_tokens };
-    let figures = Some(conversation.as_reported(incoming, figures));
+    let counts = TokenCounts { tokens_before, tokens_after, epochs, usable: check.usable_tokens };
+    let counts = Some(conversation.as_reported(incoming, counts));
     conversation.note_sent(incoming, tokens_after);
     // A failed attempt is reported again while its result still holds.
     let floor = detail.and(conversation.floor.clone());
     let provenance = conversation.provenance.clone();
     let quality = conversation.quality.clone();
-    Some(PreparedRequest { detail, floor, provenance, quality, ..PreparedRequest::new(outcome, body, figures) })
+    Some(PreparedRequest { detail, floor, provenance, quality, ..PreparedRequest::new(outcome, body, counts) })
 }
 
 #[cfg(test)]
-#[path = "glance_tests.rs"]
+#[path = "fast_path_tests.rs"]
 mod tests;

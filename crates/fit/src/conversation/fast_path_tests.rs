@@ -12,9 +12,9 @@ use epitome::formats::{ReadOptions, Wire, read, render};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::conversation::decisions::{Decisions, Slot};
 use crate::conversation::host::NoHost;
-use crate::conversation::incoming::UnreadRequest;
-use crate::conversation::memory::{Decisions, Slot};
+use crate::conversation::matched_request::RawRequest;
 use crate::conversation::prepare::prepare;
 
 type Memory = Decisions<Arc<Mutex<Conversation>>>;
@@ -31,13 +31,13 @@ fn decider(usable: u32, chain: &str) -> Decider {
     Decider::new(runtime, engine, [7; 32], 1 << 20)
 }
 
-fn incoming(decider: &Decider, wire: Wire, body: String) -> Result<Incoming, &'static str> {
+fn incoming(decider: &Decider, wire: Wire, body: String) -> Result<MatchedRequest, &'static str> {
     let seed = decider.seed("owner", wire, std::iter::empty());
-    UnreadRequest::new(decider, Arc::from("owner"), wire, seed, Bytes::from(body))?.learn(decider)
+    RawRequest::new(decider, Arc::from("owner"), wire, seed, Bytes::from(body))?.learn(decider)
 }
 
 /// The full way, with the memory of one conversation.
-fn prepare_alone(decider: &Decider, incoming: &Incoming, known: &mut Conversation) -> PreparedRequest {
+fn prepare_alone(decider: &Decider, incoming: &MatchedRequest, known: &mut Conversation) -> PreparedRequest {
     let shared = Slot::new(Conversation::default());
     prepare(decider, &Memory::new(1, 1 << 20), incoming, &shared, known, &NoHost)
 }
@@ -65,15 +65,15 @@ fn check_with(chain: &str, name: &str, profile: Wire, requests: &[String], usabl
         let request = incoming(&quick_way, profile, body.clone());
         let (Ok(request), Ok(of_slow)) = (request, of_slow) else { continue };
         let expect = prepare_alone(&full_way, &of_slow, &mut slow);
-        let quick = glance(&quick_way, &request, &mut known.copy());
+        let quick = prepare_fast(&quick_way, &request, &mut known.copy());
         ways.quick += usize::from(quick.is_some());
         ways.full += usize::from(quick.is_none());
         let found = quick.unwrap_or_else(|| prepare_alone(&quick_way, &request, &mut known));
         ways.replayed += usize::from(found.outcome == FitOutcome::Replayed);
         let place = format!("{name}, {profile:?}, turn {turn}");
         assert_eq!(
-            (found.outcome, found.detail, found.figures),
-            (expect.outcome, expect.detail, expect.figures),
+            (found.outcome, found.detail, found.counts),
+            (expect.outcome, expect.detail, expect.counts),
             "{place}"
         );
         assert!(found.body == expect.body, "{place}: other bytes");

@@ -12,8 +12,8 @@ use epitome_shelf::WeighedLru;
 use serde::{Deserialize, Serialize};
 
 use super::chain::Digest;
-use super::incoming::Incoming;
-use super::prepared::Figures;
+use super::matched_request::MatchedRequest;
+use super::prepared::TokenCounts;
 use super::provenance::Provenance;
 use super::recipe::Recipe;
 use super::reported::ReportedShares;
@@ -60,26 +60,26 @@ pub struct Conversation {
 impl Conversation {
     /// The budget for a request of it: what the provider taught us of the model, else what the host says. The answer
     /// that is asked for has to fit too.
-    pub(super) fn budget(&self, incoming: &Incoming) -> Budget {
+    pub(super) fn budget(&self, incoming: &MatchedRequest) -> Budget {
         let mut budget = self.whole_budget(incoming);
         budget.window = budget.window.saturating_sub(incoming.hidden_tokens);
         budget.tool_definitions = incoming.tool_tokens;
         budget
     }
 
-    /// The figures of a request of it, in the provider's tokens as far as these are known.
-    pub(super) fn as_reported(&self, incoming: &Incoming, figures: Figures) -> Figures {
-        self.reported.as_reported(incoming.model.as_deref(), figures)
+    /// The counts of a request of it, in the provider's tokens as far as these are known.
+    pub(super) fn as_reported(&self, incoming: &MatchedRequest, counts: TokenCounts) -> TokenCounts {
+        self.reported.as_reported(incoming.model.as_deref(), counts)
     }
 
     /// Remembers what is counted here of the request that is sent now: its messages, tools, and what the host does not show.
-    pub(super) fn note_sent(&mut self, incoming: &Incoming, messages: u32) {
+    pub(super) fn note_sent(&mut self, incoming: &MatchedRequest, messages: u32) {
         let tokens = messages.saturating_add(incoming.tool_tokens).saturating_add(incoming.hidden_tokens);
         self.reported.note_sent(incoming.model.as_deref(), tokens);
     }
 
     /// The same, with the tool definitions and what is hidden still in the window.
-    pub(super) fn whole_budget(&self, incoming: &Incoming) -> Budget {
+    pub(super) fn whole_budget(&self, incoming: &MatchedRequest) -> Budget {
         match &self.learned {
             Some((model, learned)) if *model == incoming.model => learned.clone(),
             _ => {
@@ -179,7 +179,7 @@ struct KnownConversation<S> {
 }
 
 impl<S: Slot> Decisions<S> {
-    /// Remembers so many conversations, and so many bytes of them; the newest one always.
+    /// Remembers up to this number of conversations and of bytes, and always the newest conversation.
     pub fn new(most: usize, most_bytes: usize) -> Self {
         let known = DecisionCache { slots: WeighedLru::default(), by_digest: HashMap::new(), id: 0 };
         Self { most: most.max(1), most_bytes, known: Mutex::new(known) }

@@ -9,12 +9,12 @@ use epitome::session::Trigger;
 use epitome::strategy::{ArchivedContent, Tokens};
 
 use super::decider::Decider;
+use super::decisions::Conversation;
 use super::full_request::{FullRequest, ProtectedTail};
 use super::host::Host;
-use super::incoming::Incoming;
-use super::memory::Conversation;
+use super::matched_request::MatchedRequest;
 use super::prepare::{fits, saved};
-use super::prepared::Figures;
+use super::prepared::TokenCounts;
 
 /// The share of the tokens from which on a client wants a compaction that the compaction gets down to, where the budget's
 /// target is not below it: at half, as much again can be said before the next one.
@@ -28,9 +28,9 @@ const LEAST_SAVED: f64 = 0.05;
 /// or two that would be missed.
 const SHORTEST: Tokens = 1_000;
 
-/// A client's wish for a compaction.
+/// The compaction that a client asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Demand {
+pub struct CompactionRequest {
     /// Nothing is done for a conversation of fewer tokens, tool definitions included; 0 for any.
     pub from_tokens: Tokens,
 }
@@ -38,30 +38,30 @@ pub struct Demand {
 /// A conversation that was compacted because its client asked for it. It is not remembered: the client goes on with
 /// what it is given.
 #[derive(Debug)]
-pub struct DemandedCompaction {
+pub struct RequestedCompaction {
     /// The request with the compacted messages: as it came where nothing could leave.
     pub body: Bytes,
-    /// The figures of the request.
-    pub figures: Figures,
+    /// The counts of the request.
+    pub counts: TokenCounts,
     /// Removed text under its handles: the host keeps it.
     pub archived: Vec<(Arc<str>, ArchivedContent)>,
     /// Why nothing left, or nothing worth a compaction at a threshold, as a code; `None` where something did.
     pub detail: Option<&'static str>,
 }
 
-/// Compacts the conversation of `incoming`, with the decisions of `known` in force, as [`Demand`] says. `None` where
+/// Compacts the conversation of `incoming`, with the decisions of `known` in force, as [`CompactionRequest`] says. `None` where
 /// the conversation is shorter than that. Linear in the request, plus the compaction.
 ///
 /// # Errors
 ///
 /// A code: why the request cannot be compacted at all.
-pub fn compact_on_demand(
+pub fn compact_on_request(
     decider: &Decider,
-    incoming: &Incoming,
+    incoming: &MatchedRequest,
     known: &Conversation,
-    demand: Demand,
+    demand: CompactionRequest,
     host: &dyn Host,
-) -> Result<Option<DemandedCompaction>, &'static str> {
+) -> Result<Option<RequestedCompaction>, &'static str> {
     let whole = FullRequest::new(incoming, host.cancellation())?;
     let mut conversation = known.fork();
     conversation.truncate(fits(incoming, &conversation));
@@ -97,7 +97,7 @@ pub fn compact_on_demand(
     let handles = journal[before..].iter().flat_map(|epoch| &epoch.edits).filter_map(|edit| edit.recall.as_ref());
     let archived = handles.filter_map(|handle| Some((Arc::clone(handle), live.recall(handle).ok()??))).collect();
     let tokens_after = live.tokens();
-    let figures = Figures {
+    let counts = TokenCounts {
         tokens_before: tokens_after.saturating_add(journal.iter().map(saved).sum()),
         tokens_after,
         epochs: session.cycle(),
@@ -106,11 +106,11 @@ pub fn compact_on_demand(
     let least = if demand.from_tokens > 0 { (f64::from(messages_before) * LEAST_SAVED) as Tokens } else { 0 };
     let is_too_little = messages_before.saturating_sub(tokens_after) < least;
     let nothing_left = || (journal.len() == before || is_too_little).then_some("nothing-can-leave");
-    Ok(Some(DemandedCompaction { detail: detail.or_else(nothing_left), body, figures, archived }))
+    Ok(Some(RequestedCompaction { detail: detail.or_else(nothing_left), body, counts, archived }))
 }
 
 /// Tokens to get down to; `None` where the session's own choice for a compaction by hand is right.
-fn target(live: &epitome::live::LiveSession, demand: Demand) -> Option<Tokens> {
+fn target(live: &epitome::live::LiveSession, demand: CompactionRequest) -> Option<Tokens> {
     if demand.from_tokens == 0 {
         return None;
     }
