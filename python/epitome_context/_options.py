@@ -27,7 +27,7 @@ class EngineOptions(TypedDict, total=False):
     """The tokens that are kept free for the answer."""
 
 
-class FitterWords(TypedDict, total=False):
+class FitterBaseOptions(TypedDict, total=False):
     """How a fitter is made."""
 
     format: Provider | None

@@ -67,7 +67,7 @@ def compact(
     return _epitome.compact_column(
         engine,
         column,
-        words={
+        options={
             "format": format,
             "to": to,
             "budget": budget,

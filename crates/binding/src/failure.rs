@@ -11,10 +11,10 @@ use epitome::store::StoreError;
 use epitome::{Report, Status};
 use epitome_fit::{FitError, StateError};
 
-/// Why a call came to nothing. Each kind is a class of errors in the packages.
+/// The reason why a call failed. Each kind is a class of errors in the packages.
 #[derive(Debug)]
 pub enum Failure {
-    /// The configuration or a word of the call is wrong.
+    /// The configuration or an option of the call is wrong.
     Config {
         /// Every problem.
         problems: Vec<String>,
@@ -44,7 +44,7 @@ impl Failure {
         Self::Other(error.to_string())
     }
 
-    /// One problem of the configuration or of a word.
+    /// One problem of the configuration or of an option.
     pub fn config(problem: impl Into<String>) -> Self {
         Self::Config { problems: vec![problem.into()] }
     }

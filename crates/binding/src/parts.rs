@@ -10,7 +10,7 @@ use epitome::strategy::{Embedder, Registry, Summarizer, Value};
 use epitome::{Config, Engine, Request, Runtime};
 use serde_json::Map;
 
-use crate::{Failure, Words};
+use crate::{CompactOptions, Failure};
 
 /// Makes the summarizer of a host; it is given the one that takes over where the host's fails, if the configuration asks for
 /// one.
@@ -94,26 +94,26 @@ impl Parts {
         self.runtime.chain(names, &self.registry).map_err(|problem| Failure::config(format!("`chain`: {problem}")))
     }
 
-    /// The request that the words of a call make for a session whose messages take `now` tokens, and its tool definitions
+    /// The request that the options of a call make for a session whose messages take `now` tokens, and its tool definitions
     /// `tool_definitions`.
     ///
     /// # Errors
     ///
     /// A chain that does not exist, and `mode` fixed without one.
-    pub fn request(&self, words: &Words, now: u32, tool_definitions: u32) -> Result<Request, Failure> {
+    pub fn request(&self, options: &CompactOptions, now: u32, tool_definitions: u32) -> Result<Request, Failure> {
         let mut request = Request::to_budget(0);
-        request.task = words.task;
-        request.focus = words.focus.clone();
-        (request.keep, request.drop) = (words.keep.clone(), words.drop.clone());
-        request.mode = words.mode.unwrap_or(if words.task.is_some() { Mode::Adaptive } else { self.runtime.mode });
-        if let Some(names) = &words.chain {
+        request.task = options.task;
+        request.focus = options.focus.clone();
+        (request.keep, request.drop) = (options.keep.clone(), options.drop.clone());
+        request.mode = options.mode.unwrap_or(if options.task.is_some() { Mode::Adaptive } else { self.runtime.mode });
+        if let Some(names) = &options.chain {
             request.chain = Some(self.chain(names)?);
             request.mode = Mode::Fixed;
         } else if request.mode == Mode::Fixed {
             let help = "`mode` fixed needs a chain: name one with `chain`, or with [select] chain in the configuration";
             request.chain = Some(self.runtime.fixed.clone().ok_or_else(|| Failure::config(help))?);
         }
-        match words.budget {
+        match options.budget {
             Some(budget) => {
                 let tokens = budget.tokens(now);
                 (request.limit, request.target) = (tokens, tokens);

@@ -90,7 +90,7 @@ impl Proxy {
     }
 
     /// Keeps what left the context of a request, for those who ask for it by its handle.
-    pub(super) fn archive(&self, incoming: &Incoming, mut prepared: PreparedRequest) -> PreparedRequest {
+    pub(super) fn archive(&self, incoming: &MatchedRequest, mut prepared: PreparedRequest) -> PreparedRequest {
         self.core.archives.keep(&incoming.owner, std::mem::take(&mut prepared.archived));
         prepared
     }

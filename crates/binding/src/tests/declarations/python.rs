@@ -12,6 +12,23 @@ pub(super) fn write(declared: &[Declared], of: Use) -> String {
     classes.out
 }
 
+/// A class of dictionaries whose keys have the types of the declaration `name`, for classes that are dictionaries themselves:
+/// a `TypedDict` has no methods.
+pub(super) fn write_keys(declared: &[Declared], name: &str) -> String {
+    let Some(Declared { kind: Kind::Fields(fields), .. }) = declared.iter().find(|it| it.name == name) else {
+        panic!("`{name}` is not declared");
+    };
+    let mut classes = Classes { out: String::new(), of: Use::Told };
+    let mut out =
+        format!("\n\nclass {name}Keys(dict[str, Any]):\n    \"\"\"A dictionary with the keys of `{name}`.\"\"\"\n");
+    for Field { name: key, kind, .. } in fields {
+        let text = classes.text(kind, &format!("{name}{}", pascal(key)));
+        let _ = writeln!(out, "\n    @overload\n    def __getitem__(self, key: Literal[\"{key}\"], /) -> {text}: ...");
+    }
+    out.push_str("\n    @overload\n    def __getitem__(self, key: str, /) -> Any: ...\n");
+    out + "\n    def __getitem__(self, key: str, /) -> Any:\n        return super().__getitem__(key)\n"
+}
+
 struct Classes {
     out: String,
     of: Use,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use epitome::Config;
 use epitome::formats::Wire;
-use epitome_binding::{Answer, Failure, Parts, ask, ask_fitter, engine_config, read};
+use epitome_binding::{Failure, Parts, Reply, call_fitter, engine_config, query, read_options};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -94,22 +94,22 @@ impl Calls {
             Err(problem) => return Ok(Some(unreadable(format_args!("is not a JSON object: {problem}")))),
         };
         let id = fields.remove("id").map_or("null", RawValue::get);
-        let envelope = match read::<Envelope<'_>>(text) {
+        let envelope = match read_options::<Envelope<'_>>(text) {
             Ok(envelope) => envelope,
-            Err(failure) => return Ok(Some(answer_line(id, &Answer::of_failure(&failure), false))),
+            Err(failure) => return Ok(Some(answer_line(id, &Reply::of_failure(&failure), false))),
         };
         fields.retain(|name, _| !Envelope::NAMES.contains(&name.as_str()));
         if envelope.alive {
             tell(format!(r#"{{"id":{id},"alive":true}}"#))?;
         }
         let is_fit = envelope.call.as_deref().is_none_or(|call| call == FIT);
-        let answer = self.carry_out(envelope, &fields).unwrap_or_else(|failure| Answer::of_failure(&failure));
+        let answer = self.carry_out(envelope, &fields).unwrap_or_else(|failure| Reply::of_failure(&failure));
         Ok(Some(answer_line(id, &answer, is_fit)))
     }
 
-    fn carry_out(&mut self, mut line: Envelope<'_>, options: &BTreeMap<String, &RawValue>) -> Result<Answer, Failure> {
+    fn carry_out(&mut self, mut line: Envelope<'_>, options: &BTreeMap<String, &RawValue>) -> Result<Reply, Failure> {
         let data = line.data()?;
-        let words = serde_json::to_string(options).map_err(Failure::other)?;
+        let options_json = serde_json::to_string(options).map_err(Failure::other)?;
         let engine = || {
             if line.engine.is_empty() {
                 return Ok(Arc::clone(&self.engine));
@@ -118,7 +118,8 @@ impl Calls {
             let config = engine_config(&own, self.config.clone(), "null", &registry)?;
             Ok(Arc::new(Parts::new(&config, registry, None, None)?))
         };
-        let text = |name: &str| options.get(name).and_then(|text| read::<String>(text.get()).ok()).unwrap_or_default();
+        let text =
+            |name: &str| options.get(name).and_then(|text| read_options::<String>(text.get()).ok()).unwrap_or_default();
         match line.call.as_deref().unwrap_or(FIT) {
             FIT => {
                 // The packages tell it by the list. Read in another form, a list may seem to be empty.
@@ -129,18 +130,18 @@ impl Calls {
                     )));
                 }
                 let fitter = self.fitters.fitter([&line.engine, &line.fitter], &text("key"), engine)?;
-                let answer = ask_fitter(FIT, &words, &data, |_| Ok(fitter))?;
+                let answer = call_fitter(FIT, &options_json, &data, |_| Ok(fitter))?;
                 self.fitters.keep_newest(&answer);
-                Ok(Answer { bytes: answer.bytes.filter(|_| line.report), ..answer })
+                Ok(Reply { bytes: answer.bytes.filter(|_| line.report), ..answer })
             }
             RETRIEVE => {
                 let fitter = self.fitters.with(&text("of"));
                 let fitter = fitter.ok_or_else(|| Failure::other("nothing was fitted yet, so nothing has left"))?;
-                ask_fitter(RETRIEVE, &words, &data, |_| Ok(fitter))
+                call_fitter(RETRIEVE, &options_json, &data, |_| Ok(fitter))
             }
             name => {
                 let archive = |handle: &str| self.fitters.with(handle).and_then(|fitter| fitter.retrieve(handle));
-                ask(name, &words, data, |_| engine(), archive)
+                query(name, &options_json, data, |_| engine(), archive)
             }
         }
     }
@@ -159,11 +160,11 @@ fn content_of(file: &Path) -> Result<Vec<u8>, Failure> {
 
 /// The answer to a line that cannot be read.
 pub(super) fn unreadable(problem: impl Display) -> String {
-    answer_line("null", &Answer::of_failure(&Failure::Format(format!("the line {problem}"))), false)
+    answer_line("null", &Reply::of_failure(&Failure::Format(format!("the line {problem}"))), false)
 }
 
 /// An answer as a line, with what is beside it: JSON, such as the report of a fitting, or the text of a session.
-fn answer_line(id: &str, Answer { is_failure, json, bytes }: &Answer, are_json: bool) -> String {
+fn answer_line(id: &str, Reply { is_failure, json, bytes }: &Reply, are_json: bool) -> String {
     let name = if *is_failure { "error" } else { "result" };
     let beside = bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes));
     let beside = beside.map_or_else(String::new, |text| match are_json {

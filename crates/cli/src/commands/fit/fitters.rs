@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_binding::{Answer, Failure, Parts, make_fitter};
+use epitome_binding::{Failure, Parts, Reply, make_fitter};
 use epitome_fit::Fitter;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -44,7 +44,7 @@ impl Fitters {
 
     /// Keeps what the fitter used last has decided, where its answer tells of a compaction. Where that cannot be written,
     /// standard error says why: the session costs a compaction when it is taken up again.
-    pub(super) fn keep_newest(&self, answer: &Answer) {
+    pub(super) fn keep_newest(&self, answer: &Reply) {
         #[derive(Deserialize)]
         struct Fitted<'a> {
             status: &'a str,

@@ -1,12 +1,12 @@
-//! Lists of messages, fitted call after call: what is told of one.
+//! The status of a fitted list, in a word and in words for a person.
 
 use epitome::engine::Status;
 use epitome_fit::{FitStatus, Fitted};
 
 use crate::failure::parts_of;
 
-/// What to say where a list cannot be made to fit; `None` where it fits.
-pub(crate) fn problem_of(fitted: &Fitted) -> Option<String> {
+/// Returns why a list cannot be made to fit; `None` if it fits.
+pub(crate) fn infeasibility(fitted: &Fitted) -> Option<String> {
     let Fitted { status, tokens_after, budget, detail, floor, .. } = fitted;
     (*status == FitStatus::Infeasible).then(|| {
         let why = match (floor, detail) {

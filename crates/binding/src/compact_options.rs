@@ -1,32 +1,32 @@
-//! The words of a call: how much, by which chain, about what.
+//! How a session is compacted: to which budget, by which chain, with what in focus.
 
 use epitome::engine::Mode;
 use epitome::session::MessageRange;
 use epitome::strategy::{TaskKind, Value};
 use serde_json::Map;
 
-/// What messages may take.
+/// A token budget: absolute, or a share of the current size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Share {
-    /// So many tokens.
+pub enum TokenBudget {
+    /// An absolute number of tokens.
     Tokens(u32),
-    /// A part of what they take now, above 0 and at most 1.
-    Part(f64),
+    /// A share of what the messages take now, above 0 and at most 1.
+    Share(f64),
 }
 
-impl Share {
+impl TokenBudget {
     /// In tokens, for messages that take `now`; 1 at least.
     pub fn tokens(self, now: u32) -> u32 {
         match self {
             Self::Tokens(tokens) => tokens,
-            Self::Part(part) => ((f64::from(now) * part) as u32).max(1),
+            Self::Share(share) => ((f64::from(now) * share) as u32).max(1),
         }
     }
 }
 
-/// The words of a call that say how to compact.
+/// How a session is compacted.
 #[derive(Debug, Clone, Default)]
-pub struct Words {
+pub struct CompactOptions {
     /// The format of what is given; it is recognised without.
     pub format: Option<String>,
     /// The name or number of the session; the only one without.
@@ -34,7 +34,7 @@ pub struct Words {
     /// The format to write; the session's own without, or `openai-chat` where that cannot be written.
     pub to: Option<String>,
     /// What the messages may take; what the configuration says of it where there is none.
-    pub budget: Option<Share>,
+    pub budget: Option<TokenBudget>,
     /// The strategies to ask, or the name of a chain.
     pub chain: Option<Vec<String>>,
     /// How the chain is chosen.

@@ -1,19 +1,23 @@
-//! Words of calls, read: what is wrong with one is told by its name, what it takes, and what came.
+//! Reads the options of a call. The error of a wrong one has its name, what it takes, and what came.
 
 use epitome::strategy::nearest;
 use serde::Deserialize;
 
 use crate::Failure;
 
-/// The words of a call.
-pub fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
-    let mut json = serde_json::Deserializer::from_str(words);
+/// Reads the options of a call.
+///
+/// # Errors
+///
+/// The first option that is wrong.
+pub fn read_options<'de, O: Deserialize<'de>>(options: &'de str) -> Result<O, Failure> {
+    let mut json = serde_json::Deserializer::from_str(options);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (path, text) = (error.path().to_string(), error.into_inner().to_string());
         // The place in a text that the caller never saw says nothing.
         let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
         let missing = || text.strip_prefix("missing field ").map(|name| format!("{name} is missing"));
-        let problem = unknown_option(text).or_else(missing).or_else(|| wrong_value(&path, text));
+        let problem = unknown_field(text).or_else(missing).or_else(|| wrong_value(&path, text));
         Failure::config(problem.unwrap_or_else(|| match &*path {
             "." => text.to_owned(),
             _ => format!("`{path}`: {text}"),
@@ -21,20 +25,20 @@ pub fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
     })
 }
 
-/// The words that a package gives itself: its callers have no use for their names.
-pub(crate) const OWN: [&str; 9] =
+/// Internal options of the packages, left out of error messages and declarations.
+pub(crate) const INTERNAL_OPTIONS: [&str; 9] =
     ["engine", "configName", "handle", "objects", "once", "of", "overflow", "target", "words"];
 
-/// What to say of a word that a call does not have, from what serde says of it; `None` where that is something else.
-fn unknown_option(text: &str) -> Option<String> {
+/// Returns the error of an option that a call does not have, from serde's; `None` if that is another error.
+fn unknown_field(text: &str) -> Option<String> {
     let mut quoted = text.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let wrong = quoted.next()?;
-    let known: Vec<&str> = quoted.filter(|name| !OWN.contains(name)).collect();
-    Some(no_option(wrong, &known))
+    let known: Vec<&str> = quoted.filter(|name| !INTERNAL_OPTIONS.contains(name)).collect();
+    Some(unknown_option(wrong, &known))
 }
 
-/// What to say of an option that is not one of the known.
-pub(super) fn no_option(wrong: &str, known: &[&str]) -> String {
+/// Returns the error of an option that is none of the known.
+pub(super) fn unknown_option(wrong: &str, known: &[&str]) -> String {
     let help = match nearest(wrong, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
@@ -45,7 +49,7 @@ pub(super) fn no_option(wrong: &str, known: &[&str]) -> String {
 /// The most characters of a wrong text that its error shows.
 const MOST_SHOWN: usize = 60;
 
-/// What to say of a wrong value, from what serde says of it; `None` where that is something else.
+/// Returns the error of a wrong value, from serde's; `None` if that is another error.
 fn wrong_value(path: &str, text: &str) -> Option<String> {
     let (found, takes) = text.strip_prefix("invalid ")?.rsplit_once(", expected ")?;
     // type: integer `5`; value: 5; length 5

@@ -1,4 +1,4 @@
-//! What callables of the host raised.
+//! Exceptions that callables of the host raised.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ const MOST_KEPT: usize = 16;
 
 /// The newest exceptions of callables, so that an error that one of them led to can name it as its cause.
 #[derive(Debug, Default)]
-pub(crate) struct Raised {
+pub(crate) struct PendingExceptions {
     kept: Mutex<Kept>,
 }
 
@@ -22,7 +22,7 @@ struct Kept {
     interrupt: Option<PyErr>,
 }
 
-impl Raised {
+impl PendingExceptions {
     /// Keeps an exception; what to say of it.
     pub(crate) fn note(&self, py: Python<'_>, error: PyErr) -> String {
         let name = error.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
@@ -43,8 +43,8 @@ impl Raised {
     /// The newest exception that `message` tells of.
     pub(crate) fn cause_of(&self, py: Python<'_>, message: &str) -> Option<PyErr> {
         let kept = self.lock();
-        let told = kept.exceptions.iter().rev().find(|(text, _)| message.contains(text.as_str()));
-        told.map(|(_, error)| error.clone_ref(py))
+        let raised = kept.exceptions.iter().rev().find(|(text, _)| message.contains(text.as_str()));
+        raised.map(|(_, error)| error.clone_ref(py))
     }
 
     /// `KeyboardInterrupt` and its like, once: whoever waits for the call is to get it.
@@ -60,7 +60,7 @@ impl Raised {
 
 /// Does `work` with Python, and says what went wrong as a text; `raised` keeps the exception.
 pub(super) fn with_python<T>(
-    raised: &Raised,
+    raised: &PendingExceptions,
     work: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>,
 ) -> Result<T, String> {
     let done = Python::try_attach(|py| work(py).map_err(|error| raised.note(py, error)));

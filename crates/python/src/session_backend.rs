@@ -1,4 +1,4 @@
-//! Where a live session is: here alone, or in a store.
+//! Storage of a live session: in memory, a file, or a store.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use epitome::live::{LiveSession, SharedSession};
 use epitome_binding::{Input, choose, load, profile_of};
 
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::open_store::OpenStore;
 use crate::parts::Parts;
 
-/// Where a session is.
+/// Storage of a live session.
 #[derive(Debug)]
-pub(crate) enum Held {
-    /// Here alone: in memory, or in a file.
+pub(crate) enum SessionBackend {
+    /// In memory, or in a file of its own.
     Alone(LiveSession),
     /// In a store.
-    Shared(SharedSession, Arc<Opened>),
+    Shared(SharedSession, Arc<OpenStore>),
 }
 
-impl Held {
+impl SessionBackend {
     /// The session of a store, where it is one.
     pub(crate) fn shared(&self) -> Option<&SharedSession> {
         match self {

@@ -1,23 +1,23 @@
-//! What a call gives back.
+//! The reply to a call.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::Failure;
 
-/// What a call gives back.
+/// The reply to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// Whether the call came to nothing: then `json` is an object with `kind` (`config`, `format`, `infeasible` or `other`),
+pub struct Reply {
+    /// Whether the call failed: then `json` is an object with `kind` (`config`, `format`, `infeasible` or `other`),
     /// `message`, and what the kind has besides.
     pub is_failure: bool,
-    /// What there is to say, as JSON.
+    /// The value or the failure, as JSON.
     pub json: String,
     /// What is large, or not JSON: a session, a state, a report.
     pub bytes: Option<Vec<u8>>,
 }
 
-impl Answer {
+impl Reply {
     /// A value.
     pub(super) fn json(value: &impl Serialize) -> Self {
         match serde_json::to_string(value) {
@@ -36,7 +36,7 @@ impl Answer {
         Self { bytes: Some(bytes), ..self }
     }
 
-    /// Why the call came to nothing.
+    /// Reports a failure.
     pub fn of_failure(failure: &Failure) -> Self {
         let message = failure.to_string();
         let value: Value = match failure {

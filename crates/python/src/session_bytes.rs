@@ -1,4 +1,4 @@
-//! Sessions as the Python side hands them over.
+//! The bytes of a session from Python.
 
 use epitome_binding::Input;
 use pyo3::prelude::*;
@@ -6,9 +6,9 @@ use pyo3::types::PyBytes;
 
 /// The bytes of a session, and whether it came as objects (`bytes_of` in `epitome_context/_input.py`).
 #[derive(FromPyObject)]
-pub(crate) struct Handed<'py>(Bound<'py, PyBytes>, bool);
+pub(crate) struct SessionBytes<'py>(Bound<'py, PyBytes>, bool);
 
-impl Handed<'_> {
+impl SessionBytes<'_> {
     /// The same without Python.
     pub(crate) fn input(&self) -> Input {
         Input { bytes: self.0.as_bytes().to_vec(), is_objects: self.1 }

@@ -1,17 +1,17 @@
-//! What calls tell.
+//! The values that calls reply with.
 
 use epitome_fit::{FitPiece, Fitted};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::fit::{problem_of, status_name};
+use crate::fit_status::{infeasibility, status_name};
 
-/// What became of a list: what the package needs to put its own objects together. The report is beside it, as text that is
+/// The result of fitting a list: what the package needs to put its own objects together. The report is beside it, as text that is
 /// read where somebody asks for it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct FittedTold<'a> {
+pub(crate) struct FitReply<'a> {
     format: &'static str,
     status: &'static str,
     unchanged: bool,
@@ -20,7 +20,7 @@ pub(crate) struct FittedTold<'a> {
     budget: u32,
     /// Bytes of each message that came, as JSON.
     lengths: Vec<usize>,
-    pieces: Vec<PieceTold<'a>>,
+    pieces: Vec<PieceReply<'a>>,
     system: Option<&'a RawValue>,
     problem: Option<String>,
     /// What became of a compaction that the model asked for.
@@ -29,21 +29,21 @@ pub(crate) struct FittedTold<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum PieceTold<'a> {
+enum PieceReply<'a> {
     Keep(usize, usize),
     Edit { index: usize, message: &'a RawValue, texts: Option<&'a [epitome_fit::TextChange]> },
     Insert { message: &'a RawValue },
 }
 
-impl<'a> FittedTold<'a> {
+impl<'a> FitReply<'a> {
     pub(super) fn new(fitted: &'a Fitted, came: &[&str]) -> Result<Self, serde_json::Error> {
         let piece = |piece: &'a FitPiece| {
             Ok(match piece {
-                FitPiece::Keep { start, end } => PieceTold::Keep(*start, *end),
+                FitPiece::Keep { start, end } => PieceReply::Keep(*start, *end),
                 FitPiece::Edit { index, message, texts } => {
-                    PieceTold::Edit { index: *index, message: serde_json::from_str(message)?, texts: texts.as_deref() }
+                    PieceReply::Edit { index: *index, message: serde_json::from_str(message)?, texts: texts.as_deref() }
                 }
-                FitPiece::Insert { message, .. } => PieceTold::Insert { message: serde_json::from_str(message)? },
+                FitPiece::Insert { message, .. } => PieceReply::Insert { message: serde_json::from_str(message)? },
             })
         };
         Ok(Self {
@@ -56,7 +56,7 @@ impl<'a> FittedTold<'a> {
             lengths: came.iter().map(|message| message.len()).collect(),
             pieces: fitted.pieces.iter().map(piece).collect::<Result<_, _>>()?,
             system: fitted.system.as_deref().map(serde_json::from_str).transpose()?,
-            problem: problem_of(fitted),
+            problem: infeasibility(fitted),
             asked: fitted.asked.as_deref(),
         })
     }
@@ -70,9 +70,9 @@ pub(crate) struct ToolEntry {
     pub(super) parameters: Value,
 }
 
-/// What a model is told that looked something up.
+/// The answer to a model that looked something up.
 #[derive(Debug, Serialize)]
-pub(crate) struct LookUpTold {
+pub(crate) struct LookUpReply {
     pub(super) text: String,
     /// Whether its call was wrong.
     pub(super) is_error: bool,
@@ -80,7 +80,7 @@ pub(crate) struct LookUpTold {
 
 /// What matters of a session, as one text.
 #[derive(Debug, Serialize)]
-pub(crate) struct BriefTold {
+pub(crate) struct BriefReply {
     pub(super) text: String,
     /// How many messages it is of.
     pub(super) messages: usize,

@@ -1,20 +1,20 @@
-//! A store that was opened.
+//! An open store.
 
 use epitome::engine::block_on;
 use epitome::store::{Store, Tenant};
 
 use crate::failure::Failure;
 
-/// A store that was opened, and what its connections need.
+/// An open store, and what its connections need.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenStore {
     pub(crate) store: Store,
     pub(crate) tenant: Tenant,
     #[cfg(feature = "postgres")]
     runtime: Runtime,
 }
 
-impl Opened {
+impl OpenStore {
     /// The store at an address, for a tenant of it.
     pub(crate) fn open(address: &str, tenant: &str) -> Result<Self, Failure> {
         let tenant = Tenant::new(tenant)?;
