@@ -7,8 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._reports import EditReport, Status
-
-    Base = dict[str, Any]
+    from ._reports import ReportKeys as Base
 else:
     Base = dict
 
@@ -29,8 +28,7 @@ class Report(Base):
     @property
     def status(self) -> Status:
         """`no-change`, `compacted`, `hollow`, `infeasible` or `rolled-back`."""
-        status: Status = self["status"]
-        return status
+        return self["status"]
 
     @property
     def edits(self) -> list[EditReport]:
