@@ -7,7 +7,7 @@ use epitome::formats::{
 use epitome::strategy::{Archive, ArchivedContent, Message};
 use epitome::{Report, Session, Status};
 
-use crate::input::{Input, choose, format_of, load};
+use crate::input::format_of;
 use crate::{CompactOptions, Failure, Parts};
 
 /// One session after a compaction, with what it was read from.
@@ -32,11 +32,10 @@ impl Compacted {
     ///
     /// What is given cannot be read, or `to` not be written, or an option is wrong. A session that cannot fit is not an
     /// error: [`Failure::of_report`] makes one of its report.
-    pub fn new(parts: &Parts, input: Input, options: &CompactOptions, only_preview: bool) -> Result<Self, Failure> {
-        let of_call = (!options.settings.is_empty()).then(|| parts.for_call(&options.settings)).transpose()?;
+    pub fn new(parts: &Parts, data: Vec<u8>, options: &CompactOptions, only_preview: bool) -> Result<Self, Failure> {
+        let of_call = options.settings.as_ref().map(|settings| parts.for_call(settings)).transpose()?;
         let parts = of_call.as_ref().unwrap_or(parts);
-        let loaded = load(input, options.format.as_deref())?;
-        let index = choose(&loaded, options.session.as_deref())?;
+        let (loaded, index) = options.load(data)?;
         let own = if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat };
         let to = options.to.as_deref().map_or(Ok(own), format_of)?;
         if !to.is_writable() {

@@ -8,7 +8,6 @@
 //! narrow door: `crates/node` and `crates/wasm` are that function in two covers. [`query`], [`call_fitter`], [`make_fitter`] and
 //! [`compact`] are its parts, for a package that holds its objects itself.
 
-mod compact_options;
 mod compacted;
 pub(crate) mod dispatcher;
 mod failure;
@@ -20,10 +19,10 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use compact_options::{CompactOptions, TokenBudget};
 pub use compacted::{Compacted, content_json, write_session};
+pub use dispatcher::options::{CompactOptions, search_query};
 pub use dispatcher::read_options::read_options;
-pub use dispatcher::{Dispatcher, Reply, call_fitter, compact, compact_options, make_fitter, query, search_query};
+pub use dispatcher::{Dispatcher, Reply, call_fitter, compact, make_fitter, query};
 pub use failure::Failure;
 pub use input::{Input, choose, format_of, load, load_next, profile_of, provider_of};
 pub use look::{Inspection, measure_fullness};

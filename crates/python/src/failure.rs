@@ -7,7 +7,7 @@ use crate::callables::PendingExceptions;
 use crate::json_text::in_snake_case;
 use crate::objects::object_from;
 
-/// A failure is made while the interpreter's lock is released, and raised when it is back.
+/// A failure is made while the interpreter's lock is released, and raised when it is held again.
 pub(crate) trait Raise {
     /// The exception; what a callable of the host raised, and the message tells of, is its cause.
     fn raise(self, py: Python<'_>, raised: &PendingExceptions) -> PyErr;

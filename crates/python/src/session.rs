@@ -5,9 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use epitome::engine::{Draft, Status, block_on};
 use epitome::formats::{Wire, render};
-use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
+use epitome::live::{LiveSession, MaintainOutcome, Overflow};
 use epitome::session::{EntryKey, MessageRange};
-use epitome_binding::{compact_options, content_json, load_next, profile_of, search_query};
+use epitome_binding::{content_json, load_next, profile_of, search_query};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
@@ -78,20 +78,6 @@ impl Session {
         work: impl FnOnce(&mut LiveSession) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
         self.hold(py, |held| held.change(work))
-    }
-
-    /// Returns the compaction that the options of a call ask for, of messages that take `now` tokens.
-    fn compaction(&self, options: &Json, now: u32) -> Result<Compaction, Failure> {
-        let options = compact_options(&options.0)?;
-        Ok(Compaction {
-            target: options.budget.map(|budget| budget.tokens(now)),
-            focus: options.focus,
-            task: options.task,
-            chain: options.chain.map(|names| self.parts.chain(&names)).transpose()?,
-            keep: options.keep,
-            drop: options.drop,
-            ..Compaction::default()
-        })
     }
 }
 
@@ -222,7 +208,7 @@ impl Session {
     /// Compacts now.
     fn compact<'py>(&self, py: Python<'py>, options: Json) -> PyResult<Bound<'py, PyAny>> {
         let report = self.change(py, |live| {
-            let compaction = self.compaction(&options, live.tokens())?;
+            let compaction = self.parts.compaction(&options.0, live.tokens())?;
             Ok(block_on(live.compact(&compaction))?)
         })?;
         object_from(py, &report)
@@ -231,7 +217,7 @@ impl Session {
     /// Works out a compaction without making it.
     fn preview(&self, py: Python<'_>, options: Json) -> PyResult<LiveDraft> {
         let draft = self.look(py, |live| {
-            let compaction = self.compaction(&options, live.tokens())?;
+            let compaction = self.parts.compaction(&options.0, live.tokens())?;
             Ok(block_on(live.preview(&compaction))?)
         })?;
         Ok(LiveDraft { draft, parts: Arc::clone(&self.parts) })

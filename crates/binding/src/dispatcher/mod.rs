@@ -18,7 +18,6 @@ use epitome_fit::Fitter;
 use serde_json::json;
 
 pub use fitters::{call_fitter, make_fitter};
-pub use options::{compact_options, search_query};
 pub use query::query;
 pub use reply::Reply;
 pub use sessions::compact;

@@ -4,10 +4,10 @@ use std::ops::Deref;
 
 use serde_json::json;
 
-use super::options::{RawCompactOptions, RetrieveOptions};
+use super::options::{CompactOptions, RetrieveOptions};
 use super::read_options::read_options;
 use super::{Dispatcher, Reply};
-use crate::{Compacted, Failure, Input, Parts, content_json};
+use crate::{Compacted, Failure, Parts, content_json};
 
 /// Compacts a session as `options` say, or with `only_preview` works out what would be done. `parts` gives the engine of the
 /// number in the options. A session that cannot fit is an error but in a preview.
@@ -17,10 +17,9 @@ pub fn compact<P: Deref<Target = Parts>>(
     only_preview: bool,
     parts: impl Fn(u32) -> Result<P, Failure>,
 ) -> Result<Compacted, Failure> {
-    let options: RawCompactOptions = read_options(options)?;
+    let options: CompactOptions = read_options(options)?;
     let parts = parts(options.engine)?;
-    let input = Input { bytes: data, is_objects: options.objects };
-    let compacted = Compacted::new(&parts, input, &options.checked()?, only_preview)?;
+    let compacted = Compacted::new(&parts, data, &options, only_preview)?;
     match Failure::of_report(&compacted.report).filter(|_| !only_preview) {
         Some(failure) => Err(failure),
         None => Ok(compacted),

@@ -67,7 +67,7 @@ impl ReportedShares {
         }
     }
 
-    /// TokenCounts of tokens that were counted here as the provider's.
+    /// Returns token counts that were made here as the provider's.
     pub(super) fn as_reported(&self, model: Option<&str>, counts: TokenCounts) -> TokenCounts {
         let share = self.share(model);
         let reported = |tokens: Tokens| (f64::from(tokens) * share).round() as Tokens;

@@ -1,7 +1,7 @@
 //! A column of sessions, compacted.
 
 use epitome::Status;
-use epitome_binding::{CompactOptions, Compacted, compact_options, format_of};
+use epitome_binding::{CompactOptions, Compacted, read_options};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -37,9 +37,8 @@ pub(super) fn compact_column(
     let parts = &engine.parts;
     // A mistake in the options is one of the call, not of every row.
     let options = parts.without_python(py, |parts| {
-        let options = compact_options(&options.0)?;
-        parts.request(&options, 0, 0)?;
-        [&options.format, &options.to].into_iter().flatten().try_for_each(|name| format_of(name).map(drop))?;
+        let options: CompactOptions = read_options(&options.0)?;
+        options.check(parts)?;
         Ok(options)
     })?;
     let rows = Rows::from_python(column, "column")?;
@@ -64,7 +63,7 @@ pub(super) fn compact_column(
 }
 
 fn row_of(parts: &Parts, bytes: Vec<u8>, options: &CompactOptions, with_report: bool) -> Result<CompactedRow, Failure> {
-    let compacted = Compacted::new(parts, bytes.into(), options, false)?;
+    let compacted = Compacted::new(parts, bytes, options, false)?;
     let report = &compacted.report;
     let messages = match Failure::of_report(report) {
         Some(failure) => Err(failure.to_string()),

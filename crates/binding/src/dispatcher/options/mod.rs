@@ -9,8 +9,8 @@ use epitome::strategy::Value;
 use serde::Deserialize;
 
 pub(crate) use fitter::{FitRequestOptions, FitterOptions, OverflowOptions};
-pub(crate) use session::{BriefOptions, ConvertOptions, LookUpOptions, RawCompactOptions, ReadOptions, SearchOptions};
-pub use session::{compact_options, search_query};
+pub(crate) use session::{BriefOptions, ConvertOptions, LookUpOptions, ReadOptions, SearchOptions};
+pub use session::{CompactOptions, search_query};
 
 use super::read_options::unknown_option;
 use super::values::{AnswerStatus, ChainName, OneOrMore, Tokens, TokensOrNone, model_name};

@@ -16,16 +16,16 @@ use crate::dispatcher::values::{
 };
 #[cfg(test)]
 use crate::tests::declarations::kinds::{Chain, SourceOrSources, TextOrTexts};
-use crate::{CompactOptions, Failure, Input, choose, load};
+use crate::{Failure, Input, Parts, choose, format_of, load};
 
 /// Types of options that say, beside what is theirs, by which engine and how a session is read.
 macro_rules! session_options {
-    ($($(#[$about:meta])* struct $name:ident { $($own:tt)* })+) => {$(
+    ($($(#[$about:meta])* $visible:vis struct $name:ident { $($own:tt)* })+) => {$(
         $(#[$about])*
         #[derive(Debug, Default, Deserialize)]
         #[cfg_attr(test, derive(serde::Serialize, utoipa::ToSchema))]
         #[serde(deny_unknown_fields, default)]
-        pub(crate) struct $name {
+        $visible struct $name {
             pub(in crate::dispatcher) engine: u32,
             /// Whether the session came as objects.
             pub(in crate::dispatcher) objects: bool,
@@ -38,8 +38,7 @@ macro_rules! session_options {
 
         impl $name {
             /// Returns what `data` holds, and the number of the session that is meant.
-            #[allow(dead_code, reason = "one that is compacted is read with its options")]
-            pub(in crate::dispatcher) fn load(&self, bytes: Vec<u8>) -> Result<(LoadedFile, usize), Failure> {
+            pub(crate) fn load(&self, bytes: Vec<u8>) -> Result<(LoadedFile, usize), Failure> {
                 let loaded = load(Input { bytes, is_objects: self.objects }, self.format.as_deref())?;
                 let index = choose(&loaded, self.name.as_deref())?;
                 Ok((loaded, index))
@@ -50,77 +49,77 @@ macro_rules! session_options {
 
 session_options! {
     /// How a session is read.
-    struct ReadOptions {}
+    pub(crate) struct ReadOptions {}
 
     /// How a session is compacted.
-    struct RawCompactOptions {
-    /// Tokens (1 or more), or a part of what the messages take now (below 1).
-    // As a session that is going on has it.
-    #[serde(alias = "target")]
-    budget: BudgetValue,
-    /// The format to write.
-    to: Option<String>,
-    /// Strategies in their order, or the name of a chain.
-    #[cfg_attr(test, schema(value_type = Option<Chain>))]
-    chain: Option<OneOrMore<ChainName>>,
-    /// How the chain is chosen.
-    #[cfg_attr(test, schema(value_type = Option<Mode>))]
-    mode: Option<ByName<Mode>>,
-    /// The kind of task, where you know it.
-    #[cfg_attr(test, schema(value_type = Option<TaskKind>))]
-    task: Option<ByName<TaskKind>>,
-    /// What to keep in focus.
-    focus: Option<String>,
-    /// Messages that stay whole, each call with its results, by their numbers from 0: `#37`, `#40-#52`, `..#36`, `#53..`.
-    #[cfg_attr(test, schema(value_type = TextOrTexts))]
-    keep: OneOrMore<MessageRange>,
-    /// Messages that leave before anything else does, each call with its results.
-    #[cfg_attr(test, schema(value_type = TextOrTexts))]
-    drop: OneOrMore<MessageRange>,
-    /// Settings for this call alone, by their keys, such as `keep_recent_messages` or `budget.target`.
-    settings: Option<Map<String, Value>>,
+    pub struct CompactOptions {
+        /// Tokens (1 or more), or a part of what the messages take now (below 1).
+        // As a session that is going on has it.
+        #[serde(alias = "target")]
+        pub(crate) budget: BudgetValue,
+        /// The format to write.
+        pub(crate) to: Option<String>,
+        /// Strategies in their order, or the name of a chain.
+        #[cfg_attr(test, schema(value_type = Option<Chain>))]
+        pub(crate) chain: Option<OneOrMore<ChainName>>,
+        /// How the chain is chosen.
+        #[cfg_attr(test, schema(value_type = Option<Mode>))]
+        pub(crate) mode: Option<ByName<Mode>>,
+        /// The kind of task, where you know it.
+        #[cfg_attr(test, schema(value_type = Option<TaskKind>))]
+        pub(crate) task: Option<ByName<TaskKind>>,
+        /// What to keep in focus.
+        pub(crate) focus: Option<String>,
+        /// Messages that stay whole, each call with its results, by their numbers from 0: `#37`, `#40-#52`, `..#36`, `#53..`.
+        #[cfg_attr(test, schema(value_type = TextOrTexts))]
+        pub(crate) keep: OneOrMore<MessageRange>,
+        /// Messages that leave before anything else does, each call with its results.
+        #[cfg_attr(test, schema(value_type = TextOrTexts))]
+        pub(crate) drop: OneOrMore<MessageRange>,
+        /// Settings for this call alone, by their keys, such as `keep_recent_messages` or `budget.target`.
+        pub(crate) settings: Option<Map<String, Value>>,
     }
 
     /// What is searched, and how much comes back.
-    struct SearchOptions {
-    /// What is looked for.
-    #[cfg_attr(test, schema(value_type = TextOrTexts))]
-    words: OneOrMore<SearchText>,
-    /// Whose text is searched; everybody's without.
-    #[cfg_attr(test, schema(value_type = SourceOrSources))]
-    sources: OneOrMore<Source>,
-    /// Puts what is newest first.
-    newest: bool,
-    /// Passages of a page; 6 without.
-    limit: Passages,
-    /// Characters of a page; 9,000 without.
-    characters: Characters,
-    /// Which page, from 1.
-    page: PageNumber,
+    pub(crate) struct SearchOptions {
+        /// What is looked for.
+        #[cfg_attr(test, schema(value_type = TextOrTexts))]
+        words: OneOrMore<SearchText>,
+        /// Whose text is searched; everybody's without.
+        #[cfg_attr(test, schema(value_type = SourceOrSources))]
+        sources: OneOrMore<Source>,
+        /// Puts what is newest first.
+        newest: bool,
+        /// Passages of a page; 6 without.
+        limit: Passages,
+        /// Characters of a page; 9,000 without.
+        characters: Characters,
+        /// Which page, from 1.
+        page: PageNumber,
     }
 
     /// What a session is converted to.
-    struct ConvertOptions {
+    pub(crate) struct ConvertOptions {
         pub(in crate::dispatcher) to: Option<String>,
     }
 
     /// What a model looks up in its own past.
-    struct LookUpOptions {
-    /// The tool that the model calls.
-    pub(in crate::dispatcher) tool: String,
-    /// What the model gives with it.
-    pub(in crate::dispatcher) arguments: Map<String, Value>,
+    pub(crate) struct LookUpOptions {
+        /// The tool that the model calls.
+        pub(in crate::dispatcher) tool: String,
+        /// What the model gives with it.
+        pub(in crate::dispatcher) arguments: Map<String, Value>,
     }
 
     /// How much a text of a session may take.
-    struct BriefOptions {
-    /// The most tokens of the text.
-    tokens: Tokens,
-    /// In their place the tokens of the context that is compacted: text and `beside` are as much of it as the configuration's
-    /// target says.
-    context: Tokens,
-    /// The tokens of what stays in the context beside the text.
-    beside: TokensOrNone,
+    pub(crate) struct BriefOptions {
+        /// The most tokens of the text.
+        tokens: Tokens,
+        /// In their place the tokens of the context that is compacted: text and `beside` are as much of it as the configuration's
+        /// target says.
+        context: Tokens,
+        /// The tokens of what stays in the context beside the text.
+        beside: TokensOrNone,
     }
 }
 
@@ -149,35 +148,20 @@ impl BriefOptions {
     }
 }
 
-/// Reads the options of `compact`.
-///
-/// # Errors
-///
-/// The first option that is wrong.
-pub fn compact_options(options: &str) -> Result<CompactOptions, Failure> {
-    read_options::<RawCompactOptions>(options)?.checked()
-}
+impl CompactOptions {
+    /// Fails if an option is wrong, whatever the session.
+    ///
+    /// # Errors
+    ///
+    /// The first option that is wrong.
+    pub fn check(&self, parts: &Parts) -> Result<(), Failure> {
+        parts.request(self, 0, 0)?;
+        [&self.format, &self.to].into_iter().flatten().try_for_each(|name| format_of(name).map(drop))
+    }
 
-impl RawCompactOptions {
-    pub(in crate::dispatcher) fn checked(self) -> Result<CompactOptions, Failure> {
-        let mode = self.mode.map(|mode| mode.0);
-        if self.chain.is_some() && mode.is_some_and(|mode| mode != Mode::Fixed) {
-            let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
-            return Err(Failure::config(problem));
-        }
-        Ok(CompactOptions {
-            format: self.format,
-            session: self.name,
-            to: self.to,
-            budget: self.budget.0,
-            chain: self.chain.as_ref().map(names_of),
-            mode,
-            task: self.task.map(|task| task.0),
-            focus: self.focus,
-            keep: self.keep.0,
-            drop: self.drop.0,
-            settings: self.settings.unwrap_or_default(),
-        })
+    /// Returns the names in `chain`.
+    pub(crate) fn chain_names(&self) -> Option<Vec<String>> {
+        self.chain.as_ref().map(names_of)
     }
 }
 

@@ -5,8 +5,6 @@ use std::fmt::{self, Formatter};
 use epitome::recall::Query;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 
-use crate::TokenBudget;
-
 /// Kinds of whole numbers that need not be there: what each counts, its least and its most. `null` is none of them.
 macro_rules! whole_numbers {
     ($($name:ident($type:ty): $what:literal, $least:literal to $most:expr;)+) => {$(
@@ -58,6 +56,25 @@ impl Visitor<'_> for WholeNumber {
     fn visit_u64<E: Error>(self, number: u64) -> Result<u64, E> {
         let is_in = (self.least..=self.most).contains(&number);
         if is_in { Ok(number) } else { Err(E::invalid_value(Unexpected::Unsigned(number), &self)) }
+    }
+}
+
+/// A token budget: absolute, or a share of the current size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum TokenBudget {
+    /// An absolute number of tokens.
+    Tokens(u32),
+    /// A share of what the messages take now, above 0 and at most 1.
+    Share(f64),
+}
+
+impl TokenBudget {
+    /// In tokens, for messages that take `now`; 1 at least.
+    pub(crate) fn tokens(self, now: u32) -> u32 {
+        match self {
+            Self::Tokens(tokens) => tokens,
+            Self::Share(share) => ((f64::from(now) * share) as u32).max(1),
+        }
     }
 }
 
