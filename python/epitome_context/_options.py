@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
-    from ._words import Chain, Configuration
+    from ._keywords import Chain, Configuration
 
 
 class EngineOptions(TypedDict, total=False):

@@ -38,7 +38,7 @@ class Report(Base):
     @property
     def handles(self) -> list[str]:
         """The handles of what left, each once, in the order of the edits: `retrieve` takes them."""
-        return list(dict.fromkeys(edit["recall"] for edit in self["edits"] if edit.get("recall")))
+        return list(dict.fromkeys(handle for edit in self["edits"] if (handle := edit.get("recall"))))
 
     def __repr__(self) -> str:
         words = [f"{self['tokens_before']:,} tokens"]

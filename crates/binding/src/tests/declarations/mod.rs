@@ -17,7 +17,7 @@ use epitome::strategy::Meta;
 use epitome_fit::FitReport;
 
 use crate::dispatcher::options::{
-    EngineOptions, FitRequestOptions, FitterOptions, OverflowOptions, RawCompactOptions, ReadOptions, SearchOptions,
+    CompactOptions, EngineOptions, FitRequestOptions, FitterOptions, OverflowOptions, ReadOptions, SearchOptions,
 };
 use crate::dispatcher::read_options::INTERNAL_OPTIONS;
 use crate::dispatcher::replies::{BrokenRule, ContextOverflow, FormatEntry};
@@ -55,7 +55,7 @@ fn options() -> Schemas {
         .with::<FitRequestOptions>("FitOptions")
         .with::<OverflowOptions>("Overflow")
         .with::<ReadOptions>("ReadOptions")
-        .with::<RawCompactOptions>("CompactOptions")
+        .with::<CompactOptions>("CompactOptions")
         .with::<SearchOptions>("SearchOptions")
         .with::<Source>("Source")
 }
@@ -95,7 +95,7 @@ fn python_declares_the_options() {
     let head = format!(
         "\"\"\"What calls take, for type checkers; nothing imports this at run time.\n\n{NOTE}\n\"\"\"\n\nfrom __future__ import \
          annotations\n\nfrom collections.abc import Mapping, Sequence\nfrom typing import TYPE_CHECKING, Any, Literal\n\nfrom \
-         typing_extensions import TypedDict\n\nif TYPE_CHECKING:\n    from ._words import Chain, Configuration\n"
+         typing_extensions import TypedDict\n\nif TYPE_CHECKING:\n    from ._keywords import Chain, Configuration\n"
     );
     let mut declared = options().declare();
     declared.retain(|it| !["Chain", "Configuration"].contains(&it.name.as_str()));
@@ -106,7 +106,7 @@ fn python_declares_the_options() {
 fn python_declares_the_reports() {
     let head = format!(
         "\"\"\"What calls give, for type checkers; nothing imports this at run time.\n\n{NOTE}\n\"\"\"\n\nfrom __future__ import \
-         annotations\n\nfrom typing import Any, Literal, overload\n\nfrom typing_extensions import NotRequired, TypedDict\n"
+         annotations\n\nfrom typing import Any, Literal, final, overload\n\nfrom typing_extensions import NotRequired, TypedDict\n"
     );
     let declared = reports().declare();
     let keys = ["Report", "FitReport"].map(|name| python::write_keys(&declared, name)).concat();

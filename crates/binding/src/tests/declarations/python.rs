@@ -53,7 +53,9 @@ impl Classes {
         // Objects within come first, as classes of their own.
         let fields: Vec<String> = fields.iter().map(|field| self.field(field, name)).collect();
         let total = if self.of == Use::Given { ", total=False" } else { "" };
-        let _ = writeln!(self.out, "\n\nclass {name}(TypedDict{total}):");
+        // A checker tells the variants of an enumeration by their keys where no class can have more.
+        let mark = if self.of == Use::Told && fields.len() == 1 { "@final\n" } else { "" };
+        let _ = writeln!(self.out, "\n\n{mark}class {name}(TypedDict{total}):");
         self.out.push_str(&docstring(about));
         if !about.is_empty() {
             self.out.push('\n');

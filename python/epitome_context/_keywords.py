@@ -1,4 +1,4 @@
-"""The words that calls take, for type checkers; nothing imports this at run time."""
+"""The keyword arguments of calls, for type checkers; nothing imports this at run time."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class Callables(TypedDict, total=False):
     embedder: Embedder | None
 
 
-class HostWords(Callables, total=False):
+class HostKeywords(Callables, total=False):
     """What an engine is made of, beside its configuration."""
 
     reserve_output: int | None
 
 
-class EngineWords(EngineOptions, Callables, total=False):
+class EngineKeywords(EngineOptions, Callables, total=False):
     """What an engine is made of."""
 
 
-class FitWords(EngineWords, total=False):
+class FitKeywords(EngineKeywords, total=False):
     """How a list is fitted once, and by which engine."""
 
     budget: int | None
@@ -57,7 +57,7 @@ class FitWords(EngineWords, total=False):
     chain: Chain | None
 
 
-class LiveWords(TypedDict, total=False):
+class LiveKeywords(TypedDict, total=False):
     """How a session that is going on is compacted."""
 
     target: int | float | None
@@ -68,13 +68,13 @@ class LiveWords(TypedDict, total=False):
     drop: str | Sequence[str]
 
 
-class CompactWords(EngineWords, CompactOptions, total=False):
+class CompactKeywords(EngineKeywords, CompactOptions, total=False):
     """How a session is compacted, and by which engine."""
 
 
-class ReadWords(EngineWords, ReadOptions, total=False):
+class ReadKeywords(EngineKeywords, ReadOptions, total=False):
     """How a session is read, and by which engine."""
 
 
-class SearchWords(EngineWords, SearchOptions, total=False):
+class SearchKeywords(EngineKeywords, SearchOptions, total=False):
     """What is searched, and how much comes back, and by which engine."""
