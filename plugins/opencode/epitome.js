@@ -22,7 +22,7 @@ const TOLD = 1_000;
 const BRIEF = 4_000;
 
 /** What a decision may be. */
-const STATUSES = ["unchanged", "replayed", "compacted", "infeasible"];
+const STATUSES = ["unchanged", "replayed", "compacted", "hollow", "infeasible"];
 
 const CLEARED = "[Old tool result content cleared]";
 const INTERRUPTED = "[Tool execution was interrupted]";
@@ -124,21 +124,15 @@ function createProgram(path = PROGRAM) {
 /** Whether a result is a decision about so many entries of a list. */
 function isDecision(result, count) {
   const isIndex = (index) => Number.isInteger(index) && index >= 0 && index <= count;
-  const isMessage = (text) => {
-    try {
-      return typeof text === "string" && typeof JSON.parse(text)?.role === "string";
-    } catch {
-      return false;
-    }
-  };
+  const isMessage = (message) => typeof message?.role === "string";
   const isPiece = ({ keep, edit, insert } = {}) =>
     keep
-      ? isIndex(keep.start) && isIndex(keep.end) && keep.start < keep.end
+      ? isIndex(keep[0]) && isIndex(keep[1]) && keep[0] < keep[1]
       : edit
         ? isIndex(edit.index) && edit.index < count && isMessage(edit.message)
         : isMessage(insert?.message);
-  const { status, tokens_before, tokens_after, pieces } = result ?? {};
-  if (!STATUSES.includes(status) || !Number.isInteger(tokens_before) || !Number.isInteger(tokens_after)) return false;
+  const { status, tokensBefore, tokensAfter, pieces } = result ?? {};
+  if (!STATUSES.includes(status) || !Number.isInteger(tokensBefore) || !Number.isInteger(tokensAfter)) return false;
   return Array.isArray(pieces) && pieces.length > 0 && pieces.every(isPiece);
 }
 
@@ -202,11 +196,12 @@ function outputOf(state) {
 function messagesOf(messages, { list, places }, pieces) {
   const sent = pieces.flatMap((piece) => {
     if (piece.keep) {
-      const numbers = Array.from({ length: piece.keep.end - piece.keep.start }, (_, step) => piece.keep.start + step);
+      const [start, end] = piece.keep;
+      const numbers = Array.from({ length: end - start }, (_, step) => start + step);
       return numbers.map((index) => ({ entry: list[index], place: places[index], isChanged: false }));
     }
     const { index, message } = piece.edit ?? piece.insert;
-    return [{ entry: JSON.parse(message), place: piece.edit && places[index], isChanged: true }];
+    return [{ entry: message, place: piece.edit && places[index], isChanged: true }];
   });
   const results = new Map();
   for (const { entry, isChanged } of sent) {
@@ -341,7 +336,7 @@ export const Epitome = async ({ client }) => {
 
   const lookUp = (tool) => async (given, context) => {
     const content = await contentOf(context.sessionID);
-    const found = await ask({ op: "ask", tool, arguments: given, content });
+    const found = await ask({ call: "look-up", tool, arguments: given, content });
     if (!isText(found)) throw new Error("epitome does not answer: go on without it");
     return found.text;
   };
@@ -360,16 +355,17 @@ export const Epitome = async ({ client }) => {
         const system = hiddenTokens(session, messages, window);
         const all = [...(await typedBefore(session, messages)), ...messages];
         const made = listOf(all);
-        const question = { session, format: "openai-chat", messages: made.list, window, reserve, system, asked: wishes.get(session) };
+        const engine = { window, reserveOutput: reserve };
+        const question = { key: session, format: "openai-chat", messages: made.list, engine, system, asked: wishes.get(session) };
         wishes.delete(session);
         const fitted = await ask(question);
         if (!fitted) return;
         if (!isDecision(fitted, made.list.length)) throw new Error("the decision is not understood");
-        known.get(session).sent = fitted.tokens_after;
-        if (fitted.status === "infeasible") await log("warn", `nothing more can leave ${fitted.tokens_after} tokens`);
+        known.get(session).sent = fitted.tokensAfter;
+        if (fitted.status === "infeasible") await log("warn", `nothing more can leave ${fitted.tokensAfter} tokens`);
         if (fitted.status === "unchanged" && all.length === messages.length) return;
-        if (fitted.status === "compacted") {
-          await log("info", `compacted ${fitted.tokens_before} tokens to ${fitted.tokens_after}`);
+        if (["compacted", "hollow"].includes(fitted.status)) {
+          await log("info", `compacted ${fitted.tokensBefore} tokens to ${fitted.tokensAfter}`);
         }
         messages.splice(0, messages.length, ...messagesOf(all, made, fitted.pieces));
       } catch (error) {
@@ -379,7 +375,7 @@ export const Epitome = async ({ client }) => {
 
     "experimental.session.compacting": async ({ sessionID }, output) => {
       try {
-        const told = await ask({ op: "brief", content: await contentOf(sessionID), tokens: BRIEF });
+        const told = await ask({ call: "brief", content: await contentOf(sessionID), tokens: BRIEF });
         if (!told) return;
         if (!isText(told)) throw new Error("the answer has no words");
         output.context.push(`Exact words of the conversation, which the summary should keep as they are:\n\n${told.text}`);

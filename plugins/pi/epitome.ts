@@ -105,7 +105,7 @@ export default function (pi: ExtensionAPI) {
     // The text and what stays beside it are as much of the context as the configuration says.
     const beside = preparation.settings.keepRecentTokens;
     try {
-      const told = await ask({ op: "brief", content: fileOf(ctx, leaving), context: tokensBefore, beside }, signal);
+      const told = await ask({ call: "brief", content: fileOf(ctx, leaving), context: tokensBefore, beside }, signal);
       if (!told) return undefined;
       const summary = `${textOf(told)}\n\n(search_history finds everything that was said and done before.)`;
       return { compaction: { summary, firstKeptEntryId, tokensBefore, details: { by: "epitome" } } };
@@ -117,7 +117,7 @@ export default function (pi: ExtensionAPI) {
 
   const lookUp = (tool: string) => async (_id: string, params: any, signal: AbortSignal | undefined, _update: any, ctx: any) => {
     const content = fileOf(ctx, ctx.sessionManager.getBranch());
-    const found = await ask({ op: "ask", tool, arguments: params, content }, signal);
+    const found = await ask({ call: "look-up", tool, arguments: params, content }, signal);
     if (!found) throw new Error("epitome does not answer: go on without it");
     return { content: [{ type: "text" as const, text: textOf(found) }], details: undefined };
   };

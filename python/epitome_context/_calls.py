@@ -25,14 +25,14 @@ if TYPE_CHECKING:
         Passage,
         StrategyEntry,
     )
-    from ._words import (
+    from ._keywords import (
         Chain,
-        CompactWords,
-        EngineWords,
-        FitWords,
-        HostWords,
-        ReadWords,
-        SearchWords,
+        CompactKeywords,
+        EngineKeywords,
+        FitKeywords,
+        HostKeywords,
+        ReadKeywords,
+        SearchKeywords,
     )
 
 
@@ -48,7 +48,7 @@ def fit(
     host: HostChanges = "any",
     chain: Chain | None = None,
     config: Any = None,
-    **words: Unpack[HostWords],
+    **words: Unpack[HostKeywords],
 ) -> Fitted:
     """What to send in place of a list of messages, once.
 
@@ -73,14 +73,14 @@ def fit(
     return once.fit(messages, system=system, tools=tools)
 
 
-async def fit_async(messages: Any, **words: Unpack[FitWords]) -> Fitted:
+async def fit_async(messages: Any, **words: Unpack[FitKeywords]) -> Fitted:
     """`fit`, awaited: the core works in a thread, and asynchronous callables run on this loop."""
     from ._async import in_thread
 
     return await in_thread(fit, messages, **words)
 
 
-def compact(session: Any, **words: Unpack[CompactWords]) -> Compacted:
+def compact(session: Any, **words: Unpack[CompactKeywords]) -> Compacted:
     """Fits a whole session into a budget, and gives the session after it with the report.
 
     `session` is a list of messages or a request as dictionaries, the text or bytes of a session in any format that the
@@ -109,13 +109,13 @@ def compact(session: Any, **words: Unpack[CompactWords]) -> Compacted:
     return engine.compact(session, **rest)
 
 
-async def compact_async(session: Any, **words: Unpack[CompactWords]) -> Compacted:
+async def compact_async(session: Any, **words: Unpack[CompactKeywords]) -> Compacted:
     """`compact`, awaited: the core works in a thread, and asynchronous callables run on this loop."""
     engine, rest = engine_and_rest(words)
     return await engine.compact_async(session, **rest)
 
 
-def preview(session: Any, **words: Unpack[CompactWords]) -> Report:
+def preview(session: Any, **words: Unpack[CompactKeywords]) -> Report:
     """The report of what `compact` would do; its words are the same. Where nothing fits, `status` is `infeasible`.
 
     >>> preview([{"role": "user", "content": "Hello"}], budget=1_000).status
@@ -125,13 +125,13 @@ def preview(session: Any, **words: Unpack[CompactWords]) -> Report:
     return engine.preview(session, **rest)
 
 
-async def preview_async(session: Any, **words: Unpack[CompactWords]) -> Report:
+async def preview_async(session: Any, **words: Unpack[CompactKeywords]) -> Report:
     """`preview`, awaited."""
     engine, rest = engine_and_rest(words)
     return await engine.preview_async(session, **rest)
 
 
-def inspect(session: Any, **words: Unpack[ReadWords]) -> Contents:
+def inspect(session: Any, **words: Unpack[ReadKeywords]) -> Contents:
     """What a session is made of: `tokens` in all, by role, by tool and by part (`parts`: the task, tool results, files that
     were read, …), each message with what protects it, the kind of task, the compactions so far.
 
@@ -142,7 +142,7 @@ def inspect(session: Any, **words: Unpack[ReadWords]) -> Contents:
     return engine.inspect(session, **rest)
 
 
-def check(session: Any, **words: Unpack[ReadWords]) -> Fullness:
+def check(session: Any, **words: Unpack[ReadKeywords]) -> Fullness:
     """Whether a session should be compacted: `should_compact`, `urgency` (`none`, `soft`, `hard`), and the tokens that this
     goes by: what the provider counted of the newest request, with what has come since, where the session records it and
     it is more than the messages take. `exact` says whether they are the counter's own, for a model whose vocabulary it has.
@@ -166,7 +166,7 @@ def count_tokens(what: Any, *, counter: str = "o200k_base", format: str | None =
     return engine_of(config={"counter": {"name": counter}}).count_tokens(what, format=format)
 
 
-def search(session: Any, *query: str, **words: Unpack[SearchWords]) -> list[Passage]:
+def search(session: Any, *query: str, **words: Unpack[SearchKeywords]) -> list[Passage]:
     """The passages of a session that match the words best, as dictionaries: `text`, `message` (its id), `role`, whether the
     context holds it, and more. `sources` is whose words are searched: `user`, `assistant`, `tool`, `file`; `newest` puts
     what is newest first.
@@ -178,7 +178,7 @@ def search(session: Any, *query: str, **words: Unpack[SearchWords]) -> list[Pass
     return engine.search(session, *query, **rest)
 
 
-def convert(session: Any, to: str, **words: Unpack[ReadWords]) -> Any:
+def convert(session: Any, to: str, **words: Unpack[ReadKeywords]) -> Any:
     """A session in another format. Objects come back as objects where `to` is a provider's format; text, bytes and files come
     back as bytes.
 
@@ -200,7 +200,7 @@ def validate(request: Any, *, format: str | None = None) -> list[BrokenRule]:
     return engine_of().validate(request, format=format)
 
 
-def strategies(**words: Unpack[EngineWords]) -> list[StrategyEntry]:
+def strategies(**words: Unpack[EngineKeywords]) -> list[StrategyEntry]:
     """The strategies that a chain may name: `id`, `summary`, `lossiness`, `needs` and `since` of each.
 
     >>> "transcript" in [strategy["id"] for strategy in strategies()]

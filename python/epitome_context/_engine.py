@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ._options import CompactOptions
     from ._reports import BrokenRule, Contents, Fullness, Passage, StrategyEntry
-    from ._words import Chain, Embedder, Strategy, Summarizer
+    from ._keywords import Chain, Embedder, Strategy, Summarizer
 
 
 class Engine:
@@ -52,11 +52,11 @@ class Engine:
     ) -> None:
         given = config_of(config)
         # What a copy of it in another process is made of.
-        self._words = (given, model, window, reserve_output, tuple(strategies), summarizer, embedder)
+        self._keywords = (given, model, window, reserve_output, tuple(strategies), summarizer, embedder)
         self._build()
 
     def _build(self) -> None:
-        given, model, window, reserve_output, strategies, summarizer, embedder = self._words
+        given, model, window, reserve_output, strategies, summarizer, embedder = self._keywords
         given_words = {"summarizer": summarizer, "embedder": embedder}
         has_chains = "chains" in (given.decode() if isinstance(given, bytes) else str(given))
         self._idle = Idle({word for word, function in given_words.items() if function is not None}, has_chains)
@@ -74,10 +74,10 @@ class Engine:
         return (name, self._idle.watch("embedder", rows))
 
     def __getstate__(self) -> Any:
-        return self._words
+        return self._keywords
 
     def __setstate__(self, words: Any) -> None:
-        self._words = words
+        self._keywords = words
         self._build()
 
     def compact(

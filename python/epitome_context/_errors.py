@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._fitted import Fitted
+    from ._reports import Floor
 
 
 class EpitomeError(Exception):
@@ -48,7 +49,7 @@ class Infeasible(EpitomeError):
     what left it; `None` where another call raised. A copy, pickled too, has all of it.
     """
 
-    floor: dict[str, Any] | None
+    floor: Floor | None
     budget: int
     report: dict[str, Any]
     fitted: Fitted | None
@@ -56,7 +57,7 @@ class Infeasible(EpitomeError):
     def __init__(
         self,
         message: str,
-        floor: dict[str, Any] | None,
+        floor: Floor | None,
         budget: int,
         report: dict[str, Any],
         fitted: Fitted | None = None,

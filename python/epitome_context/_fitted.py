@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._pieces import Piece
+    from ._reports import FitReportKeys as Base
     from ._reports import Quality, Removal
-
-    Base = dict[str, Any]
 else:
     Base = dict
 
@@ -141,8 +140,7 @@ class Fitted:
     def quality(self) -> Quality | None:
         """What the newest compaction kept of what matters, also in calls that only repeat it: `share`, `instructions`,
         `strings`, `files`, … with what was lost. `None` where there is none, or where another process made it."""
-        quality: Quality | None = self.report["quality"]
-        return quality
+        return self.report["quality"]
 
     @property
     def asked(self) -> str | None:

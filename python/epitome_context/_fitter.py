@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import Asked, HostChanges, Provider
-    from ._words import Chain, EngineWords
+    from ._keywords import Chain, EngineKeywords
 
 # What lists of plain texts are taken for: they look the same in all formats.
 _PLAIN = "openai-chat"
@@ -63,7 +63,7 @@ class Fitter:
         host: HostChanges = "any",
         chain: Chain | None = None,
         engine: Engine | None = None,
-        **words: Unpack[EngineWords],
+        **words: Unpack[EngineKeywords],
     ) -> None:
         if engine is not None and words:
             raise TypeError(
@@ -79,7 +79,7 @@ class Fitter:
                     f"`engine` is there already: give {own[0]!r} to it, as one of `strategies`, and name it in `chain`"
                 )
         self._format: str | None = format
-        self._words = {
+        self._keywords = {
             "budget": budget,
             "conversations": conversations,
             "memory_bytes": memory_bytes,
@@ -92,7 +92,7 @@ class Fitter:
 
     def _made(self, format: str | None, state: bytes | None) -> _epitome.Fitter:
         """The native fitter; with `state`, the one whose state these bytes are."""
-        words = {**self._words, "format": format, "once": self._once}
+        words = {**self._keywords, "format": format, "once": self._once}
         return _epitome.Fitter(self._engine._native, words, state)
 
     # Whether a list is fitted once: as much of it stays as the budget holds then, and no room is made for more.
@@ -222,7 +222,7 @@ class Fitter:
         host: HostChanges = "any",
         chain: Chain | None = None,
         engine: Engine | None = None,
-        **words: Unpack[EngineWords],
+        **words: Unpack[EngineKeywords],
     ) -> Fitter:
         """The fitter whose `state` these bytes are: it makes the decisions that the other made, and new ones as these words
         say. Raises `EpitomeError` where the bytes are damaged, or of another version or counter."""
@@ -250,10 +250,10 @@ class Fitter:
         return copy
 
     def __getstate__(self) -> Any:
-        return (self._engine, self._words, self._format, self.state())
+        return (self._engine, self._keywords, self._format, self.state())
 
     def __setstate__(self, kept: Any) -> None:
-        self._engine, self._words, self._format, state = kept
+        self._engine, self._keywords, self._format, state = kept
         self._native = self._made(self._format, state)
 
     def __repr__(self) -> str:

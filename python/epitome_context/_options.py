@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
-    from ._words import Chain, Configuration
+    from ._keywords import Chain, Configuration
 
 
 class EngineOptions(TypedDict, total=False):
@@ -27,7 +27,7 @@ class EngineOptions(TypedDict, total=False):
     """The tokens that are kept free for the answer."""
 
 
-class FitterWords(TypedDict, total=False):
+class FitterBaseOptions(TypedDict, total=False):
     """How a fitter is made."""
 
     format: Provider | None

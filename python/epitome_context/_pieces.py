@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._reports import FitPieceReport
 
 
 class Keep(NamedTuple):
@@ -33,7 +38,7 @@ class Insert(NamedTuple):
 Piece = Keep | Edit | Insert
 
 
-def pieces_of(told: list[dict[str, Any]], reported: list[dict[str, Any]]) -> list[Piece]:
+def pieces_of(told: list[dict[str, Any]], reported: Sequence[FitPieceReport]) -> list[Piece]:
     """The pieces, of what the native part tells of them, and of their reasons in the report."""
     pieces: list[Piece] = []
     for piece, report in zip(told, reported):
@@ -44,6 +49,6 @@ def pieces_of(told: list[dict[str, Any]], reported: list[dict[str, Any]]) -> lis
             texts = edit["texts"] and [(change["pointer"], change["text"]) for change in edit["texts"]]
             pieces.append(Edit(edit["index"], edit["message"], texts))
         else:
-            insert = report["insert"]
+            insert: Any = dict(report)["insert"]
             pieces.append(Insert(piece["insert"]["message"], insert["reason"], insert["replaces"]))
     return pieces

@@ -7,8 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._reports import EditReport, Status
-
-    Base = dict[str, Any]
+    from ._reports import ReportKeys as Base
 else:
     Base = dict
 
@@ -29,8 +28,7 @@ class Report(Base):
     @property
     def status(self) -> Status:
         """`no-change`, `compacted`, `near-empty`, `infeasible` or `rolled-back`."""
-        status: Status = self["status"]
-        return status
+        return self["status"]
 
     @property
     def edits(self) -> list[EditReport]:
@@ -40,7 +38,7 @@ class Report(Base):
     @property
     def handles(self) -> list[str]:
         """The handles of what left, each once, in the order of the edits: `retrieve` takes them."""
-        return list(dict.fromkeys(edit["recall"] for edit in self["edits"] if edit.get("recall")))
+        return list(dict.fromkeys(handle for edit in self["edits"] if (handle := edit.get("recall"))))
 
     def __repr__(self) -> str:
         words = [f"{self['tokens_before']:,} tokens"]

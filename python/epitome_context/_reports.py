@@ -5,7 +5,7 @@ Written from the types of Rust by `UPDATE_DOCS=1 cargo test -p epitome-binding d
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, final, overload
 
 from typing_extensions import NotRequired, TypedDict
 
@@ -449,6 +449,7 @@ class FitPieceReportKeepKeep(TypedDict):
     """The number behind the last."""
 
 
+@final
 class FitPieceReportKeep(TypedDict):
     keep: FitPieceReportKeepKeep
     """Messages as they came."""
@@ -464,6 +465,7 @@ class FitPieceReportEditEdit(TypedDict):
     parts came or left, or the arguments of a call that are an object left whole."""
 
 
+@final
 class FitPieceReportEdit(TypedDict):
     edit: FitPieceReportEditEdit
     """The message of this number, changed."""
@@ -478,6 +480,7 @@ class FitPieceReportInsertInsert(TypedDict):
     """The numbers of the messages that this one replaces."""
 
 
+@final
 class FitPieceReportInsert(TypedDict):
     insert: FitPieceReportInsertInsert
     """A message that was not in the list."""
@@ -745,3 +748,161 @@ class ContextOverflow(TypedDict):
     """The most that the model takes."""
     actual: int | None
     """What the request had."""
+
+
+class ReportKeys(dict[str, Any]):
+    """A dictionary with the keys of `Report`."""
+
+    @overload
+    def __getitem__(self, key: Literal["status"], /) -> Status: ...
+
+    @overload
+    def __getitem__(self, key: Literal["budget"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["target"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["tokens_before"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["tokens_after"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["saved_ratio"], /) -> float: ...
+
+    @overload
+    def __getitem__(self, key: Literal["repaired"], /) -> Repairs: ...
+
+    @overload
+    def __getitem__(self, key: Literal["floor"], /) -> Floor | None: ...
+
+    @overload
+    def __getitem__(self, key: Literal["stays"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["stopped"], /) -> str: ...
+
+    @overload
+    def __getitem__(self, key: Literal["messages_before"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["messages_after"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["task"], /) -> Verdict: ...
+
+    @overload
+    def __getitem__(self, key: Literal["mode"], /) -> Mode: ...
+
+    @overload
+    def __getitem__(self, key: Literal["chain"], /) -> list[str]: ...
+
+    @overload
+    def __getitem__(self, key: Literal["cycle"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["trigger"], /) -> Trigger: ...
+
+    @overload
+    def __getitem__(self, key: Literal["first_changed_message"], /) -> int | None: ...
+
+    @overload
+    def __getitem__(self, key: Literal["cache_loss_tokens"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["steps"], /) -> list[Step]: ...
+
+    @overload
+    def __getitem__(self, key: Literal["quality"], /) -> Quality | None: ...
+
+    @overload
+    def __getitem__(self, key: Literal["edits"], /) -> list[EditReport]: ...
+
+    @overload
+    def __getitem__(self, key: Literal["messages"], /) -> list[Receipt]: ...
+
+    @overload
+    def __getitem__(self, key: Literal["recent"], /) -> RecentMessages: ...
+
+    @overload
+    def __getitem__(self, key: Literal["by_hand"], /) -> ByHandReport: ...
+
+    @overload
+    def __getitem__(self, key: Literal["flushed_memories"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["summary"], /) -> str | None: ...
+
+    @overload
+    def __getitem__(self, key: Literal["summarizer"], /) -> SummarizerReport: ...
+
+    @overload
+    def __getitem__(self, key: Literal["counter"], /) -> str: ...
+
+    @overload
+    def __getitem__(self, key: Literal["timings"], /) -> Timings: ...
+
+    @overload
+    def __getitem__(self, key: str, /) -> Any: ...
+
+    def __getitem__(self, key: str, /) -> Any:
+        return super().__getitem__(key)
+
+
+class FitReportKeys(dict[str, Any]):
+    """A dictionary with the keys of `FitReport`."""
+
+    @overload
+    def __getitem__(self, key: Literal["status"], /) -> FitStatus: ...
+
+    @overload
+    def __getitem__(self, key: Literal["pieces"], /) -> list[FitPieceReport]: ...
+
+    @overload
+    def __getitem__(self, key: Literal["messages"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["system"], /) -> str | None: ...
+
+    @overload
+    def __getitem__(self, key: Literal["tokens_before"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["tokens_after"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["budget"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["compactions"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["detail"], /) -> str | None: ...
+
+    @overload
+    def __getitem__(self, key: Literal["floor"], /) -> Floor | None: ...
+
+    @overload
+    def __getitem__(self, key: Literal["strategies"], /) -> list[str]: ...
+
+    @overload
+    def __getitem__(self, key: Literal["removals"], /) -> list[Removal]: ...
+
+    @overload
+    def __getitem__(self, key: Literal["read"], /) -> int: ...
+
+    @overload
+    def __getitem__(self, key: Literal["quality"], /) -> Quality | None: ...
+
+    @overload
+    def __getitem__(self, key: Literal["report"], /) -> Report | None: ...
+
+    @overload
+    def __getitem__(self, key: Literal["ids"], /) -> dict[str, int | None]: ...
+
+    @overload
+    def __getitem__(self, key: str, /) -> Any: ...
+
+    def __getitem__(self, key: str, /) -> Any:
+        return super().__getitem__(key)

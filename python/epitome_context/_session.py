@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._words import Chain, EngineWords, LiveWords
+    from ._keywords import Chain, EngineKeywords, LiveKeywords
 
 
 class Session:
@@ -41,7 +41,7 @@ class Session:
         format: str | None = None,
         name: str | None = None,
         engine: Engine | None = None,
-        **words: Unpack[EngineWords],
+        **words: Unpack[EngineKeywords],
     ) -> None:
         self._engine = _engine_of(engine, words)
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
@@ -50,7 +50,7 @@ class Session:
 
     @classmethod
     def open(
-        cls, path: Any, *, format: str | None = None, engine: Engine | None = None, **words: Unpack[EngineWords]
+        cls, path: Any, *, format: str | None = None, engine: Engine | None = None, **words: Unpack[EngineKeywords]
     ) -> Session:
         """Opens a session that was kept in a file (`keep_in`), and goes on keeping it there."""
         engine = _engine_of(engine, words)
@@ -176,7 +176,7 @@ class Session:
         self._engine._idle.warn(lambda: report)
         return report
 
-    async def compact_async(self, **words: Unpack[LiveWords]) -> Report:
+    async def compact_async(self, **words: Unpack[LiveKeywords]) -> Report:
         """The same, awaited."""
         from ._async import in_thread
 
@@ -290,7 +290,7 @@ class Draft:
         return self.report.to_html()
 
 
-def _engine_of(engine: Engine | None, words: EngineWords) -> Engine:
+def _engine_of(engine: Engine | None, words: EngineKeywords) -> Engine:
     if engine is None:
         return Engine(**words)
     if words:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
-    from ._words import EngineWords
+    from ._keywords import EngineKeywords
 
 
 class Store:
@@ -52,7 +52,7 @@ class Store:
         format: str | None = None,
         name: str | None = None,
         engine: Engine | None = None,
-        **words: Unpack[EngineWords],
+        **words: Unpack[EngineKeywords],
     ) -> Session:
         """Stores a new session, empty or with what is there already, under `id` or a new one. `title` and `agent` are what
         the service and its console show; the other words are those of `Session`.
@@ -73,7 +73,7 @@ class Store:
         create: bool = False,
         format: str | None = None,
         engine: Engine | None = None,
-        **words: Unpack[EngineWords],
+        **words: Unpack[EngineKeywords],
     ) -> Session:
         """Opens a session, to look at it and to go on with it; `NotFound` where there is none, unless it is to be made then.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._words import Chain, EngineWords
+    from ._keywords import Chain, EngineKeywords
 
 __all__ = ["Column", "column", "compact", "inspect", "score", "threads_here"]
 
@@ -47,7 +47,7 @@ def compact(
     focus: str | None = None,
     report: bool = True,
     threads: int | None = None,
-    **words: Unpack[EngineWords],
+    **words: Unpack[EngineKeywords],
 ) -> Column:
     """Fits every session of a column into a budget.
 
@@ -67,7 +67,7 @@ def compact(
     return _epitome.compact_column(
         engine,
         column,
-        words={
+        options={
             "format": format,
             "to": to,
             "budget": budget,
@@ -82,7 +82,7 @@ def compact(
 
 
 def inspect(
-    column: Any, *, format: str | None = None, threads: int | None = None, **words: Unpack[EngineWords]
+    column: Any, *, format: str | None = None, threads: int | None = None, **words: Unpack[EngineKeywords]
 ) -> Column:
     """What every session of a column is made of.
 

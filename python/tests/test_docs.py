@@ -17,7 +17,7 @@ import epitome_context
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "python" / "README.md", ROOT / "docs" / "python.md"]
 EXAMPLES = sorted((ROOT / "examples" / "python").glob("*.py"))
-MODULES = [name for _, name, _ in pkgutil.iter_modules(epitome_context.__path__) if name not in ("_epitome", "_words")]
+MODULES = [name for _, name, _ in pkgutil.iter_modules(epitome_context.__path__) if name not in ("_epitome", "_keywords")]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -40,7 +40,9 @@ async def whole(path: str) -> int:
     )
     report: epitome.Report = epitome.preview(path, budget=100, task="code")
     tokens: int = compacted.tokens_after + epitome.count_tokens(path)
-    tokens += len(report.edits)
+    tokens += len(report.edits) + report["tokens_after"] + len(report["by_hand"]["kept"])
+    fitted: int = epitome.fit([]).report["tokens_after"]
+    tokens += fitted
     return tokens + len(epitome.search(path, "port", sources=["user"]))
 
 

@@ -198,8 +198,8 @@ test("a program that answers wrongly or shows no sign of life is not asked again
 test("an answer that is no decision is refused, and one that takes its time is waited for", async () => {
   const came = session(14);
   const answers = (result) => `const { id } = JSON.parse(line); console.log(JSON.stringify({ id, result: ${JSON.stringify(result)} }));`;
-  const tokens = { tokens_before: 9, tokens_after: 3 };
-  const keep = { keep: { start: 0, end: 1 } };
+  const tokens = { tokensBefore: 9, tokensAfter: 3 };
+  const keep = { keep: [0, 1] };
   const check = async (result, isTaken = false, script = answers(result), times = {}) => {
     const { hooks, logged } = await plugin(made(script).path, times);
     const sent = await transformed(hooks, came);
@@ -207,7 +207,7 @@ test("an answer that is no decision is refused, and one that takes its time is w
     assert.equal(logged.some((line) => line.startsWith("error")), !isTaken, logged.join("\n"));
   };
   await check({ status: "compacted", ...tokens, pieces: [keep] }, true);
-  for (const pieces of [[], [{}], [null], {}, [{ keep: { start: 0, end: 99 } }], [{ insert: { message: "text" } }], [{ insert: { message: "{}" } }]]) {
+  for (const pieces of [[], [{}], [null], {}, [{ keep: [0, 99] }], [{ insert: { message: "text" } }], [{ insert: { message: {} } }]]) {
     await check({ status: "compacted", ...tokens, pieces });
   }
   await check({ status: "done", ...tokens, pieces: [keep] });

@@ -7,8 +7,8 @@ use epitome::formats::{
 use epitome::strategy::{Archive, ArchivedContent, Message};
 use epitome::{Report, Session, Status};
 
-use crate::input::{Input, choose, format_of, load};
-use crate::{Failure, Parts, Words};
+use crate::input::format_of;
+use crate::{CompactOptions, Failure, Parts};
 
 /// One session after a compaction, with what it was read from.
 #[derive(Debug)]
@@ -30,15 +30,14 @@ impl Compacted {
     ///
     /// # Errors
     ///
-    /// What is given cannot be read, or `to` not be written, or the words are wrong. A session that cannot fit is not an
+    /// What is given cannot be read, or `to` not be written, or an option is wrong. A session that cannot fit is not an
     /// error: [`Failure::of_report`] makes one of its report.
-    pub fn new(parts: &Parts, input: Input, words: &Words, only_preview: bool) -> Result<Self, Failure> {
-        let of_call = (!words.settings.is_empty()).then(|| parts.for_call(&words.settings)).transpose()?;
+    pub fn new(parts: &Parts, data: Vec<u8>, options: &CompactOptions, only_preview: bool) -> Result<Self, Failure> {
+        let of_call = options.settings.as_ref().map(|settings| parts.for_call(settings)).transpose()?;
         let parts = of_call.as_ref().unwrap_or(parts);
-        let loaded = load(input, words.format.as_deref())?;
-        let index = choose(&loaded, words.session.as_deref())?;
+        let (loaded, index) = options.load(data)?;
         let own = if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat };
-        let to = words.to.as_deref().map_or(Ok(own), format_of)?;
+        let to = options.to.as_deref().map_or(Ok(own), format_of)?;
         if !to.is_writable() {
             return Err(WriteError::NotWritable(to).into());
         }
@@ -51,7 +50,7 @@ impl Compacted {
         let tokens_of = |entry: &epitome::session::Entry| ledger.entry(entry.key).map_or(0, |tokens| tokens.total);
         let sizes = session.view().iter().map(tokens_of).collect();
         let tools = session.tools.as_deref().map_or(0, |tools| ledger.counter().count(tools));
-        let request = parts.request(words, ledger.total(), tools)?;
+        let request = parts.request(options, ledger.total(), tools)?;
         let mut archive = MemoryArchive::new();
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request))?;
         let report = draft.report.clone();

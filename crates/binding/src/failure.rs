@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use epitome::brief::BriefError;
 use epitome::config::ConfigErrors;
 use epitome::engine::{EngineError, Floor};
 use epitome::formats::{ReadError, Wire, WriteError};
@@ -10,10 +11,10 @@ use epitome::store::StoreError;
 use epitome::{Report, Status};
 use epitome_fit::{FitError, StateError};
 
-/// Why a call came to nothing. Each kind is a class of errors in the packages.
+/// The reason why a call failed. Each kind is a class of errors in the packages.
 #[derive(Debug)]
 pub enum Failure {
-    /// The configuration or a word of the call is wrong.
+    /// The configuration or an option of the call is wrong.
     Config {
         /// Every problem.
         problems: Vec<String>,
@@ -43,7 +44,7 @@ impl Failure {
         Self::Other(error.to_string())
     }
 
-    /// One problem of the configuration or of a word.
+    /// One problem of the configuration or of an option.
     pub fn config(problem: impl Into<String>) -> Self {
         Self::Config { problems: vec![problem.into()] }
     }
@@ -120,6 +121,18 @@ impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::ByHand(error) => Self::config(format!("`keep`, `drop`: {error}")),
+            error => Self::other(error),
+        }
+    }
+}
+
+impl From<BriefError> for Failure {
+    fn from(error: BriefError) -> Self {
+        match error {
+            BriefError::Infeasible(report) => {
+                Self::of_report(&report).unwrap_or_else(|| Self::other(BriefError::Infeasible(report)))
+            }
+            BriefError::Engine(error) => error.into(),
             error => Self::other(error),
         }
     }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use epitome::config::Source;
 use epitome::engine::{Budget, Chain, Mode, WithoutSummary};
+use epitome::live::Compaction;
 use epitome::providers::RuleSummarizer;
 use epitome::strategy::{Embedder, Registry, Summarizer, Value};
 use epitome::{Config, Engine, Request, Runtime};
 use serde_json::Map;
 
-use crate::{Failure, Words};
+use crate::{CompactOptions, Failure, read_options};
 
 /// Makes the summarizer of a host; it is given the one that takes over where the host's fails, if the configuration asks for
 /// one.
@@ -94,26 +95,49 @@ impl Parts {
         self.runtime.chain(names, &self.registry).map_err(|problem| Failure::config(format!("`chain`: {problem}")))
     }
 
-    /// The request that the words of a call make for a session whose messages take `now` tokens, and its tool definitions
+    /// Returns the compaction that options ask for of a session that is going on, and whose messages take `now` tokens.
+    ///
+    /// # Errors
+    ///
+    /// The first option that is wrong.
+    pub fn compaction(&self, options: &str, now: u32) -> Result<Compaction, Failure> {
+        let options: CompactOptions = read_options(options)?;
+        Ok(Compaction {
+            target: options.budget.0.map(|budget| budget.tokens(now)),
+            task: options.task.map(|task| task.0),
+            chain: options.chain_names().map(|names| self.chain(&names)).transpose()?,
+            focus: options.focus,
+            keep: options.keep.0,
+            drop: options.drop.0,
+            ..Compaction::default()
+        })
+    }
+
+    /// The request that the options of a call make for a session whose messages take `now` tokens, and its tool definitions
     /// `tool_definitions`.
     ///
     /// # Errors
     ///
-    /// A chain that does not exist, and `mode` fixed without one.
-    pub fn request(&self, words: &Words, now: u32, tool_definitions: u32) -> Result<Request, Failure> {
+    /// A chain that does not exist, `mode` fixed without one, and another `mode` with one.
+    pub fn request(&self, options: &CompactOptions, now: u32, tool_definitions: u32) -> Result<Request, Failure> {
         let mut request = Request::to_budget(0);
-        request.task = words.task;
-        request.focus = words.focus.clone();
-        (request.keep, request.drop) = (words.keep.clone(), words.drop.clone());
-        request.mode = words.mode.unwrap_or(if words.task.is_some() { Mode::Adaptive } else { self.runtime.mode });
-        if let Some(names) = &words.chain {
-            request.chain = Some(self.chain(names)?);
+        let (mode, task) = (options.mode.map(|mode| mode.0), options.task.map(|task| task.0));
+        request.task = task;
+        request.focus = options.focus.clone();
+        (request.keep, request.drop) = (options.keep.0.clone(), options.drop.0.clone());
+        request.mode = mode.unwrap_or(if task.is_some() { Mode::Adaptive } else { self.runtime.mode });
+        if let Some(names) = options.chain_names() {
+            if mode.is_some_and(|mode| mode != Mode::Fixed) {
+                let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
+                return Err(Failure::config(problem));
+            }
+            request.chain = Some(self.chain(&names)?);
             request.mode = Mode::Fixed;
         } else if request.mode == Mode::Fixed {
             let help = "`mode` fixed needs a chain: name one with `chain`, or with [select] chain in the configuration";
             request.chain = Some(self.runtime.fixed.clone().ok_or_else(|| Failure::config(help))?);
         }
-        match words.budget {
+        match options.budget.0 {
             Some(budget) => {
                 let tokens = budget.tokens(now);
                 (request.limit, request.target) = (tokens, tokens);

@@ -4,20 +4,21 @@ use epitome::Config;
 use epitome::strategy::{Registry, Value};
 
 use crate::Failure;
-use crate::calls::read::read;
-use crate::calls::words::EngineWords;
+use crate::dispatcher::options::EngineOptions;
+use crate::dispatcher::read_options::read_options;
 
-/// The configuration that the words of an engine describe, with the settings of the environment over `config`, and `model`,
-/// `window` and `reserveOutput` over these. `null` is what the host's language calls a value that is none, for errors.
+/// The configuration that the options of an engine describe: `config`, or `base` where they have none, with the settings of
+/// the environment over it, and `model`, `window` and `reserveOutput` over these. `null` is what the host's language calls a
+/// value that is none, for errors.
 ///
 /// # Errors
 ///
-/// Every problem of `config`, or the first of the other words that is wrong.
-pub fn engine_config(words: &str, null: &str, registry: &Registry) -> Result<Config, Failure> {
-    let words: EngineWords = read(words)?;
-    let name = words.config_name.as_deref().unwrap_or("config");
-    let mut config = match &words.config {
-        None => Config::default(),
+/// Every problem of `config`, or the first of the other options that is wrong.
+pub fn engine_config(options: &str, base: Config, null: &str, registry: &Registry) -> Result<Config, Failure> {
+    let options: EngineOptions = read_options(options)?;
+    let name = options.config_name.as_deref().unwrap_or("config");
+    let mut config = match &options.config {
+        None => base,
         Some(Value::String(text)) => Config::parse(text, name, registry)?,
         Some(table @ Value::Object(_)) => of_table(table, null, registry)?,
         Some(other) => {
@@ -34,9 +35,9 @@ pub fn engine_config(words: &str, null: &str, registry: &Registry) -> Result<Con
         config = config.with_environment(variables, registry)?;
     }
     let keywords = [
-        ("model", words.model.map(Value::from)),
-        ("window", words.window.0.map(Value::from)),
-        ("reserve_output", words.reserve_output.0.map(Value::from)),
+        ("model", options.model.map(Value::from)),
+        ("window", options.window.0.map(Value::from)),
+        ("reserve_output", options.reserve_output.0.map(Value::from)),
     ];
     for (name, value) in keywords {
         if let Some(value) = value {

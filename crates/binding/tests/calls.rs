@@ -1,16 +1,16 @@
 //! The calls of a package, as it makes them: names, words as JSON, data.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use epitome_binding::{Answer, Calls};
+use epitome_binding::{Dispatcher, Reply};
 use serde_json::{Value, json};
 
-fn value(answer: &Answer) -> Value {
+fn value(answer: &Reply) -> Value {
     serde_json::from_str(&answer.json).unwrap()
 }
 
 /// The value of a call that does not fail.
-fn call(calls: &Calls, name: &str, words: &Value, data: &str) -> Value {
-    let answer = calls.answer(name, &words.to_string(), data.as_bytes().to_vec());
+fn call(calls: &Dispatcher, name: &str, words: &Value, data: &str) -> Value {
+    let answer = calls.call(name, &words.to_string(), data.as_bytes().to_vec());
     assert!(!answer.is_failure, "{name} {words}: {}", answer.json);
     value(&answer)
 }
@@ -23,7 +23,7 @@ fn talk(lines: usize) -> String {
 
 #[test]
 fn messages_are_kept_and_dropped_by_hand() {
-    let calls = Calls::default();
+    let calls = Dispatcher::default();
     let engine = call(&calls, "engine", &json!({}), "");
     let words = json!({ "engine": engine, "budget": 100_000, "keep": "#3", "drop": ["#1-#4", "#6"] });
     let told = call(&calls, "compact", &words, &talk(9));
@@ -36,11 +36,11 @@ fn messages_are_kept_and_dropped_by_hand() {
 
 #[test]
 fn what_is_wrong_is_told_by_its_kind() {
-    let calls = Calls::default();
+    let calls = Dispatcher::default();
     let engine = call(&calls, "engine", &json!({}), "");
     let fitter = call(&calls, "fitter", &json!({ "engine": engine, "budget": 2_000 }), "")["handle"].clone();
     let check = |name: &str, words: Value, data: &str, kind: &str, message: &str| {
-        let answer = calls.answer(name, &words.to_string(), data.as_bytes().to_vec());
+        let answer = calls.call(name, &words.to_string(), data.as_bytes().to_vec());
         let told = value(&answer);
         assert!(answer.is_failure, "{name} {words} succeeded");
         assert_eq!(told["kind"], kind, "{told}");
@@ -108,7 +108,7 @@ fn what_is_wrong_is_told_by_its_kind() {
 
 #[test]
 fn a_check_goes_by_the_larger_count() {
-    let calls = Calls::default();
+    let calls = Dispatcher::default();
     let recording = |model: &str, input: u64| {
         let usage = json!({"input_tokens": input, "output_tokens": 5});
         let said =
@@ -137,7 +137,7 @@ fn a_check_goes_by_the_larger_count() {
 
 #[test]
 fn a_list_is_told_by_the_numbers_of_its_messages() {
-    let calls = Calls::default();
+    let calls = Dispatcher::default();
     let engine = call(&calls, "engine", &json!({}), "");
     let check = |lines: usize, budget: u32, expect: &[&str]| {
         let fitter = call(&calls, "fitter", &json!({ "engine": engine, "budget": budget, "once": true }), "");
@@ -158,7 +158,7 @@ fn a_list_is_told_by_the_numbers_of_its_messages() {
 
 #[test]
 fn a_host_gets_no_change_that_it_cannot_make() {
-    let calls = Calls::default();
+    let calls = Dispatcher::default();
     let engine = call(&calls, "engine", &json!({}), "");
     let check = |host: &str, stays: fn(&[Value]) -> bool| {
         let words = json!({ "engine": engine, "format": "openai-chat", "budget": 2_500, "host": host });
@@ -178,15 +178,15 @@ fn a_host_gets_no_change_that_it_cannot_make() {
 
 #[test]
 fn a_fitter_goes_on_from_its_state() {
-    let calls = Calls::default();
+    let calls = Dispatcher::default();
     let engine = call(&calls, "engine", &json!({}), "");
     let words = json!({ "engine": engine, "format": "openai-chat", "budget": 2_000 });
     let made = call(&calls, "fitter", &words, "");
     let fit = |handle: &Value, lines: usize| call(&calls, "fit", &json!({ "handle": handle }), &talk(lines));
     assert_eq!(fit(&made["handle"], 41)["status"], "compacted");
-    let kept = calls.answer("fitter-state", &json!({ "handle": made["handle"] }).to_string(), Vec::new());
+    let kept = calls.call("fitter-state", &json!({ "handle": made["handle"] }).to_string(), Vec::new());
     let state = kept.bytes.unwrap();
-    let again = calls.answer("fitter-from-state", &json!({ "engine": engine, "budget": 2_000 }).to_string(), state);
+    let again = calls.call("fitter-from-state", &json!({ "engine": engine, "budget": 2_000 }).to_string(), state);
     let copy = call(&calls, "fitter-copy", &json!({ "handle": made["handle"] }), "");
     for other in [value(&again), copy] {
         assert_eq!(other["format"], "openai-chat");
@@ -194,16 +194,15 @@ fn a_fitter_goes_on_from_its_state() {
     }
     assert_eq!(call(&calls, "free-fitter", &json!({ "handle": made["handle"] }), ""), true);
     assert_eq!(call(&calls, "free-fitter", &json!({ "handle": made["handle"] }), ""), false);
-    let gone = calls.answer("fitter-size", &json!({ "handle": made["handle"] }).to_string(), Vec::new());
+    let gone = calls.call("fitter-size", &json!({ "handle": made["handle"] }).to_string(), Vec::new());
     assert!(gone.json.contains("this fitter was closed"), "{}", gone.json);
 }
 
 #[test]
 fn what_left_a_session_is_found_by_its_handle() {
-    let calls = Calls::default();
+    let calls = Dispatcher::default();
     let engine = call(&calls, "engine", &json!({}), "");
-    let answer =
-        calls.answer("compact", &json!({ "engine": engine, "budget": 0.3 }).to_string(), talk(41).into_bytes());
+    let answer = calls.call("compact", &json!({ "engine": engine, "budget": 0.3 }).to_string(), talk(41).into_bytes());
     let told = value(&answer);
     assert_eq!((&told["report"]["status"], &told["format"]), (&json!("compacted"), &json!("openai-chat")));
     assert!(serde_json::from_slice::<Value>(&answer.bytes.unwrap()).unwrap().is_array());

@@ -3,13 +3,11 @@
 //! `args` declares the command line, `commands` has one file for each subcommand, `render` draws tables, bars and
 //! reports, `chain` says why a chain was taken. `session` finds, reads and rewrites sessions in files, `window` is how much
 //! room a session's messages have, with a snapshot of it while it grows. `output` is the file out, `replace` puts a file in
-//! place of another, `emit` makes bytes of sessions, `brief` one as a text. `configuration` is read and built there, `counter`
+//! place of another, `emit` makes bytes of sessions. `configuration` is read and built there, `counter`
 //! counts with it. `setup` changes the files of agents, `folders` are the person's. `terminal` is all that is printed,
 //! `failure` what goes wrong and the exit code it has.
 
 mod args;
-#[cfg(feature = "service")]
-mod brief;
 mod chain;
 mod commands;
 mod composition;

@@ -38,8 +38,10 @@
 //! | [`strategy`] | what the author of a strategy sees: the trait, views, plans, edits, settings |
 //! | [`engine`] | the engine, budgets, requests, reports |
 //! | [`context`] | what fills a session's context, how full it is, what would leave it next, and what has left it |
+//! | [`brief`] | what matters of a session, as one text |
 //! | [`follow`] | a session that an agent is still writing: its file found, and read as it grows |
 //! | [`live`] | a session that is going on: push, check, compact, preview and apply, undo, recall, save |
+//! | [`lookup`] | what a model looks up in its own past, as tools |
 //! | [`recall`] | search over everything that was said |
 //! | [`store`] | sessions, archives and memories on disk |
 //! | [`formats`] | session formats of agents and providers, read and written |
@@ -67,9 +69,11 @@ pub use epitome_strategy as strategy;
 pub use epitome_tokens as tokens;
 pub use epitome_wire as wire;
 
+pub mod brief;
 pub mod context;
 pub mod follow;
 pub mod live;
+pub mod lookup;
 
 pub use epitome_builtin::registry;
 pub use epitome_config::amount;

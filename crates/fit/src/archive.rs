@@ -34,7 +34,7 @@ struct ArchivedItem {
 }
 
 impl Archives {
-    /// For so many bytes a tenant.
+    /// Makes archives of at most this number of bytes for each tenant.
     pub fn new(most_bytes: usize) -> Self {
         Self { most_bytes, tenants: Mutex::default() }
     }

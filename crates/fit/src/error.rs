@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a list could not be fitted. Nothing was changed or remembered.
+/// The reason why a list could not be fitted. Nothing was changed or remembered.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FitError {
@@ -28,7 +28,7 @@ pub enum FitError {
         /// The format.
         format: &'static str,
     },
-    /// A result was asked for the messages of a list that it is not of.
+    /// A result was applied to another list than the one that was fitted.
     #[error("the result is of a list of {expected} messages, and this one has {found}: give the list that was fitted")]
     OtherList {
         /// The number of messages that the fitted list has.
@@ -43,14 +43,14 @@ pub enum FitError {
     Result,
 }
 
-/// Why a state could not be read.
+/// The reason why a state could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// It does not begin as states do.
+    /// The bytes do not begin as those of a state do.
     #[error("these bytes are not the state of a fitter: give those that `state()` returned")]
     NotAState,
-    /// It is of another version.
+    /// It was written by another version.
     #[error("the state is of version {found}, and this version of epitome reads {expected}: begin without a state")]
     Version {
         /// The version of the state.

@@ -13,8 +13,8 @@ use epitome::{Engine, Runtime};
 
 use crate::archive::Archives;
 use crate::conversation::{
-    Conversation, Decider, Decisions, FitOutcome, Host, Incoming, PreparedRequest, UnreadRequest, compact_as_asked,
-    glance, prepare, shrink,
+    Conversation, Decider, Decisions, FitOutcome, Host, MatchedRequest, PreparedRequest, RawRequest, compact_as_asked,
+    prepare, prepare_fast, shrink,
 };
 use crate::fitted::{FitPiece, FitRemoval, FitStatus, Fitted};
 use crate::pieces::{changed_rows, pieces};
@@ -30,7 +30,7 @@ pub(crate) type SharedConversation = Arc<Mutex<Conversation>>;
 /// Fits lists of messages into a budget, call after call, with the same decisions at the same places.
 ///
 /// Each call brings the whole list, as a request of the provider would. The conversation is recognised by what the list begins
-/// with; what was decided for it is done again, byte for byte, and a new decision is made only where the budget asks for one.
+/// with: earlier decisions are repeated byte for byte, and a new one is made only where the budget requires it.
 /// A list that parts from what was seen keeps the decisions of what it has in common with it. Lists of several providers' forms
 /// may share a fitter: decisions that were made for one form do not count for another.
 ///
@@ -41,7 +41,7 @@ pub(crate) type SharedConversation = Arc<Mutex<Conversation>>;
 pub struct Fitter {
     own: Wire,
     /// The form that a request named first.
-    told: OnceLock<Wire>,
+    first_named: OnceLock<Wire>,
     pub(crate) options: FitOptions,
     pub(crate) runtime: Runtime,
     engine: Engine,
@@ -62,8 +62,8 @@ impl Host for WaitingHost {
 }
 
 impl Fitter {
-    /// Fits lists of messages in the form of `profile`, or in that which a request names, with the strategies and settings of `runtime`; the budget is that of
-    /// `options`.
+    /// Makes a fitter for lists in the form of `profile`, or in the one that a request names, with the strategies and settings
+    /// of `runtime` and the budget of `options`.
     pub fn new(runtime: &Runtime, profile: Wire, options: FitOptions) -> Self {
         Self::with_engine(epitome::engine_of(runtime), runtime, profile, options)
     }
@@ -75,7 +75,7 @@ impl Fitter {
         decider.tell_provenance();
         Self {
             own: profile,
-            told: OnceLock::new(),
+            first_named: OnceLock::new(),
             runtime: runtime.clone(),
             decider,
             memory: Decisions::new(options.conversations, options.memory_bytes - of_items),
@@ -125,7 +125,7 @@ impl Fitter {
         let (asked, compacted) = asked.map_or((None, None), |(told, prepared)| (Some(told), prepared));
         let prepared = match compacted {
             Some(prepared) => prepared,
-            None => match glance(&self.decider, &incoming, &mut known) {
+            None => match prepare_fast(&self.decider, &incoming, &mut known) {
                 Some(prepared) => {
                     self.memory.keep(&shared, &mut known, incoming.end());
                     prepared
@@ -166,7 +166,7 @@ impl Fitter {
     /// The form of its lists where a request names none: the one that a request named first, until then the one that it was
     /// made for.
     pub fn profile(&self) -> Wire {
-        self.told.get().copied().unwrap_or(self.own)
+        self.first_named.get().copied().unwrap_or(self.own)
     }
 
     /// The options that this fitter was made with.
@@ -182,10 +182,10 @@ impl Fitter {
 
     /// Reads the new messages of a list. Returns them with the number of messages that precede the list in the request
     /// made for it.
-    fn read(&self, request: &FitRequest<'_>) -> Result<(Incoming, usize), FitError> {
+    fn read(&self, request: &FitRequest<'_>) -> Result<(MatchedRequest, usize), FitError> {
         let profile = match request.profile {
             Some(named) => {
-                self.told.get_or_init(|| named);
+                self.first_named.get_or_init(|| named);
                 named
             }
             None => self.profile(),
@@ -194,7 +194,7 @@ impl Fitter {
         let host = Some(self.options.host).filter(|host| *host != HostChanges::Any).map(|host| host.name().as_bytes());
         let keys = [request.key.as_bytes()].into_iter().chain(host);
         let seed = self.decider.seed(&self.owner, profile, keys);
-        let unread = UnreadRequest::at(&self.decider, Arc::clone(&self.owner), profile, seed, body, outline);
+        let unread = RawRequest::at(&self.decider, Arc::clone(&self.owner), profile, seed, body, outline);
         let new: Vec<usize> = unread.new_numbers().filter_map(|number| number.checked_sub(before)).collect();
         // Nothing is read before each message is known to be one: a list in one of them would move all others.
         for index in &new {
@@ -213,7 +213,7 @@ impl Fitter {
     }
 
     /// Expresses the result by the numbers of the list's messages.
-    fn tell(&self, incoming: &Incoming, before: usize, prepared: PreparedRequest) -> Result<Fitted, FitError> {
+    fn tell(&self, incoming: &MatchedRequest, before: usize, prepared: PreparedRequest) -> Result<Fitted, FitError> {
         self.archive.keep(&self.owner, prepared.archived);
         let came = messages_at(&incoming.body, &incoming.list)?;
         let is_as_it_came = matches!(prepared.outcome, FitOutcome::Passed | FitOutcome::Bypassed)
@@ -232,8 +232,8 @@ impl Fitter {
             };
             (pieces, system)
         };
-        let figures = prepared.figures.ok_or(FitError::List { format: incoming.wire.as_str() })?;
-        let status = match figures.tokens_after > figures.usable {
+        let counts = prepared.counts.ok_or(FitError::List { format: incoming.wire.as_str() })?;
+        let status = match counts.tokens_after > counts.usable {
             true => FitStatus::Infeasible,
             false => status_of(prepared.outcome, is_as_it_came),
         };
@@ -254,10 +254,10 @@ impl Fitter {
             profile: incoming.wire,
             messages: came.len() - before,
             system,
-            tokens_before: figures.tokens_before,
-            tokens_after: figures.tokens_after,
-            budget: figures.usable,
-            compactions: figures.epochs,
+            tokens_before: counts.tokens_before,
+            tokens_after: counts.tokens_after,
+            budget: counts.usable,
+            compactions: counts.epochs,
             detail: prepared.detail,
             floor: prepared.floor.filter(|_| status == FitStatus::Infeasible).map(|floor| Floor::clone(&floor)),
             strategies: strategies.into_iter().collect(),
@@ -282,7 +282,7 @@ fn status_of(outcome: FitOutcome, is_as_it_came: bool) -> FitStatus {
     }
 }
 
-/// A piece of a request by the numbers of the list, `before` messages behind its own; `None` where nothing of it is of the list.
+/// A piece of a request by the numbers of the list, `before` messages behind its own; `None` if none of it comes from the list.
 fn in_list_of(piece: FitPiece, before: usize) -> Option<FitPiece> {
     match piece {
         FitPiece::Keep { start, end } => {

@@ -37,4 +37,4 @@ pub use error::{FitError, StateError};
 pub use fitted::{FitPiece, FitRemoval, FitReport, FitStatus, Fitted, TextChange};
 pub use fitter::{Fitter, fit};
 pub use options::FitOptions;
-pub use request::{Beside, FitRequest};
+pub use request::{FitRequest, RequestPart};

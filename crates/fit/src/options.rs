@@ -27,8 +27,8 @@ pub struct FitOptions {
     /// The bytes of removed text that can be [retrieved](crate::Fitter::retrieve).
     pub archive_bytes: usize,
     /// The key of the hashes that conversations are recognised by: with random bytes, who sees the hashes cannot guess texts
-    /// by them. It does not keep people apart: [`retrieve`](crate::Fitter::retrieve) gives what left any conversation to who
-    /// has its handle. People who do not trust each other need a fitter each.
+    /// by them. It does not keep people apart: [`retrieve`](crate::Fitter::retrieve) returns removed text of any conversation to a
+    /// caller that knows the handle. People who do not trust each other need a fitter each.
     pub secret: [u8; 32],
     /// The changes that the host can make to its list: the result has no other. Decisions that were made for another host
     /// do not count.

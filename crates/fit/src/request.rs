@@ -13,13 +13,13 @@ use crate::FitError;
 
 /// Content that is sent beside the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Beside<'a> {
+pub enum RequestPart<'a> {
     /// Nothing.
     #[default]
     Nothing,
     /// This JSON, as the provider's requests have it.
     Json(&'a str),
-    /// Something of so many tokens that the host does not show.
+    /// Content that the host does not show, by its number of tokens.
     Tokens(Tokens),
 }
 
@@ -31,9 +31,9 @@ pub struct FitRequest<'a> {
     /// The form of the messages, where they tell it; that of the fitter otherwise ([`Fitter::profile`](crate::Fitter::profile)).
     pub profile: Option<Wire>,
     /// The system prompt, where it is not in the list. It is not changed.
-    pub system: Beside<'a>,
+    pub system: RequestPart<'a>,
     /// The definitions of tools.
-    pub tools: Beside<'a>,
+    pub tools: RequestPart<'a>,
     /// Tells conversations apart that begin alike, such as those of two people; it may be a secret. What left a conversation
     /// is found without it: people who do not trust each other need a [`Fitter`](crate::Fitter) each.
     pub key: &'a str,
@@ -53,8 +53,8 @@ impl<'a> FitRequest<'a> {
         Self {
             messages: messages.into_iter().map(AsRef::as_ref).collect(),
             profile: None,
-            system: Beside::Nothing,
-            tools: Beside::Nothing,
+            system: RequestPart::Nothing,
+            tools: RequestPart::Nothing,
             key: "",
             reported_tokens: None,
             asked: None,
@@ -64,9 +64,9 @@ impl<'a> FitRequest<'a> {
 
     /// Tokens of content that the host does not show.
     pub(crate) fn hidden_tokens(&self) -> Tokens {
-        let hidden = |part: Beside<'_>| match part {
-            Beside::Tokens(tokens) => tokens,
-            Beside::Nothing | Beside::Json(_) => 0,
+        let hidden = |part: RequestPart<'_>| match part {
+            RequestPart::Tokens(tokens) => tokens,
+            RequestPart::Nothing | RequestPart::Json(_) => 0,
         };
         hidden(self.system).saturating_add(hidden(self.tools))
     }
@@ -90,12 +90,12 @@ impl Composition {
         let (mut system, mut tools, mut before) = (None, None, 0);
         let mut items = Vec::with_capacity(request.messages.len() + 1);
         writer.text.push('{');
-        if let Beside::Json(json) = request.tools {
+        if let RequestPart::Json(json) = request.tools {
             tools = Some(writer.field("tools", checked(json).map_err(FitError::Tools)?));
         }
         let prompt = match request.system {
-            Beside::Json(json) => Some(checked(json).map_err(FitError::System)?),
-            Beside::Nothing | Beside::Tokens(_) => None,
+            RequestPart::Json(json) => Some(checked(json).map_err(FitError::System)?),
+            RequestPart::Nothing | RequestPart::Tokens(_) => None,
         };
         if let (Some(name), Some(json)) = (system_name, prompt) {
             system = Some(writer.field(name, json));

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use epitome::lookup::Answer;
+use epitome::lookup::tools::{COMPACT_CONTEXT, Tool, tools};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData, Implementation,
     InitializeRequestParams, InitializeResult, ListToolsResult, MetaObject, PaginatedRequestParams, ServerCapabilities,
@@ -11,9 +13,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
-use crate::answer::Answer;
 use crate::call_origin::CallOrigin;
-use crate::tools::{COMPACT_CONTEXT, Tool, tools};
 
 /// The server's instructions to a client.
 const INSTRUCTIONS: &str = "What was said in this conversation is not lost when it leaves the context: search_history finds \

@@ -8,17 +8,15 @@ use std::time::Duration;
 use epitome::context::{ContextStatus, Fullness, tool_definition_tokens};
 use epitome::follow::{ReadProblem, SessionSource};
 use epitome::formats::{Format, RecordedModel};
+use epitome::lookup::{Answer, Call, LogIndex, SessionPast};
 use epitome::store::{SessionArchive, Store, StoreError, StoredSession, Tenant};
 use epitome::strategy::Archive;
 use epitome::{Budget, Engine, Runtime, Session};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
-use crate::answer::Answer;
-use crate::call::Call;
 use crate::call_origin::{CallOrigin, SharedFolder};
 use crate::handler::ToolBackend;
-use crate::past::{LogIndex, SessionPast};
 
 /// How long a call is waited for that is not in any file yet, and how often: an agent writes its model's call down while
 /// it runs it. Claude Code takes some tenths of a second.

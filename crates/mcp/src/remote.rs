@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use epitome::lookup::Answer;
+use epitome::lookup::tools::SESSION;
 use reqwest::{Client, Url, header};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use crate::answer::Answer;
 use crate::call_origin::CallOrigin;
 use crate::handler::ToolBackend;
-use crate::tools::SESSION;
 
 /// The most time for an answer of the service.
 const WAIT: Duration = Duration::from_secs(120);

@@ -1,4 +1,4 @@
-//! The native part of the package `epitome-context` for Node and Bun: [`epitome_binding::Calls`] as a class of JavaScript.
+//! The native part of the package `epitome-context` for Node and Bun: [`epitome_binding::Dispatcher`] as a class of JavaScript.
 //!
 //! What a call means is in `epitome-binding`, what JavaScript sees of it in `packages/epitome-context`. Here text and bytes go
 //! over, and a call that is waited for is carried out on one of Node's worker threads.
@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use epitome_binding::{Answer, Calls};
+use epitome_binding::Dispatcher;
 use napi::bindgen_prelude::{AsyncTask, Buffer, Either};
 use napi::{Env, Result, Task};
 use napi_derive::napi;
@@ -19,7 +19,7 @@ type Data = Option<Either<String, Buffer>>;
 #[napi]
 #[derive(Debug, Default)]
 pub struct NativeCalls {
-    calls: Arc<Calls>,
+    calls: Arc<Dispatcher>,
 }
 
 /// What a call gives back.
@@ -31,9 +31,9 @@ pub struct Reply {
     pub bytes: Option<Buffer>,
 }
 
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
-        Self { is_failure: answer.is_failure, json: answer.json, bytes: answer.bytes.map(Buffer::from) }
+impl From<epitome_binding::Reply> for Reply {
+    fn from(reply: epitome_binding::Reply) -> Self {
+        Self { is_failure: reply.is_failure, json: reply.json, bytes: reply.bytes.map(Buffer::from) }
     }
 }
 
@@ -47,7 +47,7 @@ impl NativeCalls {
     /// Carries out a call.
     #[napi]
     pub fn call(&self, name: String, words: String, data: Data) -> Reply {
-        self.calls.answer(&name, &words, bytes_of(data)).into()
+        self.calls.call(&name, &words, bytes_of(data)).into()
     }
 
     /// Carries out a call on a worker thread.
@@ -60,22 +60,22 @@ impl NativeCalls {
 /// A call that is carried out on a worker thread.
 #[derive(Debug)]
 pub struct CallTask {
-    calls: Arc<Calls>,
+    calls: Arc<Dispatcher>,
     name: String,
     words: String,
     data: Vec<u8>,
 }
 
 impl Task for CallTask {
-    type Output = Answer;
+    type Output = epitome_binding::Reply;
     type JsValue = Reply;
 
-    fn compute(&mut self) -> Result<Answer> {
-        Ok(self.calls.answer(&self.name, &self.words, std::mem::take(&mut self.data)))
+    fn compute(&mut self) -> Result<epitome_binding::Reply> {
+        Ok(self.calls.call(&self.name, &self.words, std::mem::take(&mut self.data)))
     }
 
-    fn resolve(&mut self, _: Env, answer: Answer) -> Result<Reply> {
-        Ok(answer.into())
+    fn resolve(&mut self, _: Env, reply: epitome_binding::Reply) -> Result<Reply> {
+        Ok(reply.into())
     }
 }
 

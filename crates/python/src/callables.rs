@@ -3,12 +3,12 @@
 
 mod embedder;
 mod listener;
-mod raised;
+mod pending_exceptions;
 mod strategies;
 mod summarizer;
 
 pub(crate) use embedder::PythonEmbedder;
 pub(crate) use listener::listener;
-pub(crate) use raised::Raised;
+pub(crate) use pending_exceptions::PendingExceptions;
 pub(crate) use strategies::{PythonStrategy, registration};
 pub(crate) use summarizer::PythonSummarizer;

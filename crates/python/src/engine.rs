@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use epitome::Config;
 use epitome::strategy::Embedder;
-use epitome_binding::{Answer, ask, compact, engine_config};
+use epitome_binding::{Reply, compact, engine_config, query};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::callables::{PythonEmbedder, PythonStrategy, Raised, registration};
+use crate::callables::{PendingExceptions, PythonEmbedder, PythonStrategy, registration};
 use crate::failure::{Failure, Raise};
 use crate::json_text::Json;
 use crate::objects::object_of;
@@ -22,14 +23,14 @@ pub(crate) struct Engine {
 }
 
 /// An embedder as the Python side hands it over: its name and the callable.
-type GivenEmbedder = (String, Py<PyAny>);
+type NamedEmbedder = (String, Py<PyAny>);
 
-/// What a call says, and the bytes beside it.
-pub(crate) type AnswerObjects<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>);
+/// The value of a reply, and the bytes beside it.
+pub(crate) type ReplyObjects<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>);
 
-/// The answer of a call as objects.
-pub(crate) fn as_objects(py: Python<'_>, answer: Answer) -> PyResult<AnswerObjects<'_>> {
-    Ok((object_of(py, answer.json.as_bytes())?, answer.bytes.map(|bytes| PyBytes::new(py, &bytes))))
+/// Returns a reply as objects.
+pub(crate) fn as_objects(py: Python<'_>, reply: Reply) -> PyResult<ReplyObjects<'_>> {
+    Ok((object_of(py, reply.json.as_bytes())?, reply.bytes.map(|bytes| PyBytes::new(py, &bytes))))
 }
 
 #[pymethods]
@@ -37,19 +38,19 @@ impl Engine {
     #[new]
     fn new(
         py: Python<'_>,
-        words: Json,
+        options: Json,
         strategies: Vec<PythonStrategy>,
         summarizer: Option<Py<PyAny>>,
-        embedder: Option<GivenEmbedder>,
+        embedder: Option<NamedEmbedder>,
     ) -> PyResult<Self> {
-        let raised = Arc::new(Raised::default());
+        let raised = Arc::new(PendingExceptions::default());
         let build = || {
             let mut registry = epitome::registry();
             for strategy in strategies {
                 let registered = registry.register(registration(strategy, &raised));
                 registered.map_err(|error| Failure::config(format!("{error}; give the strategy another `id`")))?;
             }
-            let config = engine_config(&words.0, "None", &registry)?;
+            let config = engine_config(&options.0, Config::default(), "None", &registry)?;
             let embedder = embedder.map(|(name, call)| {
                 Arc::new(PythonEmbedder { name, call, raised: Arc::clone(&raised) }) as Arc<dyn Embedder>
             });
@@ -65,22 +66,25 @@ impl Engine {
     fn compact<'py>(
         &self,
         py: Python<'py>,
-        words: Json,
+        options: Json,
         data: &[u8],
         only_preview: bool,
-    ) -> PyResult<(AnswerObjects<'py>, Outcome)> {
+    ) -> PyResult<(ReplyObjects<'py>, Outcome)> {
         let data = data.to_vec();
         let (answer, outcome) = self.parts.without_python(py, |parts| {
-            let compacted = compact(&words.0, data, only_preview, |_| Ok(&***parts))?;
-            let answer = compacted.answer(None, only_preview)?;
+            let compacted = compact(&options.0, data, only_preview, |_| Ok(&***parts))?;
+            let answer = compacted.reply(None, only_preview)?;
             Ok((answer, Outcome { compacted, parts: Arc::clone(parts) }))
         })?;
         Ok((as_objects(py, answer)?, outcome))
     }
 
-    /// Carries out a call that only looks (`epitome_binding::ask`).
-    fn ask<'py>(&self, py: Python<'py>, name: &str, words: Json, data: &[u8]) -> PyResult<AnswerObjects<'py>> {
+    /// Carries out a call that only looks (`epitome_binding::query`).
+    fn ask<'py>(&self, py: Python<'py>, name: &str, options: Json, data: &[u8]) -> PyResult<ReplyObjects<'py>> {
         let data = data.to_vec();
-        as_objects(py, self.parts.without_python(py, |parts| ask(name, &words.0, data, |_| Ok(&***parts)))?)
+        as_objects(
+            py,
+            self.parts.without_python(py, |parts| query(name, &options.0, data, |_| Ok(&***parts), |_| None))?,
+        )
     }
 }

@@ -3,18 +3,18 @@
 pub(crate) use epitome_binding::Failure;
 use pyo3::prelude::*;
 
-use crate::callables::Raised;
+use crate::callables::PendingExceptions;
 use crate::json_text::in_snake_case;
 use crate::objects::object_from;
 
-/// A failure is made while Python is let go, and raised when it is back.
+/// A failure is made while the interpreter's lock is released, and raised when it is held again.
 pub(crate) trait Raise {
     /// The exception; what a callable of the host raised, and the message tells of, is its cause.
-    fn raise(self, py: Python<'_>, raised: &Raised) -> PyErr;
+    fn raise(self, py: Python<'_>, raised: &PendingExceptions) -> PyErr;
 }
 
 impl Raise for Failure {
-    fn raise(self, py: Python<'_>, raised: &Raised) -> PyErr {
+    fn raise(self, py: Python<'_>, raised: &PendingExceptions) -> PyErr {
         match exception(self, py, raised) {
             Ok(exception) => exception,
             Err(error) => error,
@@ -22,7 +22,7 @@ impl Raise for Failure {
     }
 }
 
-fn exception(failure: Failure, py: Python<'_>, raised: &Raised) -> PyResult<PyErr> {
+fn exception(failure: Failure, py: Python<'_>, raised: &PendingExceptions) -> PyResult<PyErr> {
     let module = py.import("epitome_context._errors")?;
     let message = failure.to_string();
     let exception = match failure {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use epitome_binding::{ask_fitter, make_fitter};
+use epitome_binding::{call_fitter, make_fitter};
 use pyo3::prelude::*;
 
-use crate::engine::{AnswerObjects, Engine, as_objects};
+use crate::engine::{Engine, ReplyObjects, as_objects};
 use crate::json_text::Json;
 use crate::parts::Parts;
 
@@ -19,18 +19,18 @@ pub(crate) struct Fitter {
 
 #[pymethods]
 impl Fitter {
-    /// A fitter as the words say; with `state`, the one whose state these bytes are.
+    /// Makes a fitter by options; with `state`, the one whose state these bytes are.
     #[new]
-    fn new(py: Python<'_>, engine: &Engine, words: Json, state: Option<Vec<u8>>) -> PyResult<Self> {
+    fn new(py: Python<'_>, engine: &Engine, options: Json, state: Option<Vec<u8>>) -> PyResult<Self> {
         engine.parts.without_python(py, |parts| {
-            let fitter = make_fitter(&words.0, state.as_deref(), |_| Ok(&***parts))?;
+            let fitter = make_fitter(&options.0, state.as_deref(), |_| Ok(&***parts))?;
             Ok(Self { fitter, parts: Arc::clone(parts) })
         })
     }
 
-    /// Carries out a call about it (`epitome_binding::ask_fitter`): what it says, and the bytes beside it.
-    fn ask<'py>(&self, py: Python<'py>, name: &str, words: Json, data: &[u8]) -> PyResult<AnswerObjects<'py>> {
-        as_objects(py, self.parts.without_python(py, |_| ask_fitter(name, &words.0, data, |_| Ok(&self.fitter)))?)
+    /// Carries out a call about it (`epitome_binding::call_fitter`): what it says, and the bytes beside it.
+    fn ask<'py>(&self, py: Python<'py>, name: &str, options: Json, data: &[u8]) -> PyResult<ReplyObjects<'py>> {
+        as_objects(py, self.parts.without_python(py, |_| call_fitter(name, &options.0, data, |_| Ok(&self.fitter)))?)
     }
 
     /// The format of its lists, where they do not tell it.

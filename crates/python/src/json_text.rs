@@ -12,12 +12,12 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, Py
 const MOST_DEPTH: usize = 120;
 
 /// Why an object is not JSON, with the way to it, its last step first.
-struct Unfit {
+struct UnsupportedValue {
     path: Vec<String>,
     problem: String,
 }
 
-impl Unfit {
+impl UnsupportedValue {
     fn new(problem: impl Into<String>) -> Self {
         Self { path: Vec::new(), problem: problem.into() }
     }
@@ -34,7 +34,7 @@ impl Unfit {
     }
 }
 
-impl From<PyErr> for Unfit {
+impl From<PyErr> for UnsupportedValue {
     fn from(error: PyErr) -> Self {
         Self::new(error.to_string())
     }
@@ -47,13 +47,13 @@ impl From<PyErr> for Unfit {
 /// have, more than 120 levels.
 pub(crate) fn text_of(value: &Bound<'_, PyAny>, root: &str) -> PyResult<Vec<u8>> {
     let mut out = Vec::with_capacity(4_096);
-    write(value, &mut out, 0).map_err(|unfit| unfit.error(root))?;
+    write(value, &mut out, 0).map_err(|unsupported| unsupported.error(root))?;
     Ok(out)
 }
 
-fn write(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Result<(), Unfit> {
+fn write(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Result<(), UnsupportedValue> {
     if depth > MOST_DEPTH {
-        return Err(Unfit::new(format!("nested deeper than {MOST_DEPTH} levels, or within itself")));
+        return Err(UnsupportedValue::new(format!("nested deeper than {MOST_DEPTH} levels, or within itself")));
     }
     if let Ok(text) = value.cast::<PyString>() {
         return write_text(text, out);
@@ -78,9 +78,11 @@ fn write(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Result<()
     } else if let Ok(number) = value.cast::<PyFloat>() {
         let number = number.value();
         if !number.is_finite() {
-            return Err(Unfit::new(format!("{number} is not a number of JSON; leave it out, or write it as text")));
+            return Err(UnsupportedValue::new(format!(
+                "{number} is not a number of JSON; leave it out, or write it as text"
+            )));
         }
-        serde_json::to_writer(out, &number).map_err(|error| Unfit::new(error.to_string()))?;
+        serde_json::to_writer(out, &number).map_err(|error| UnsupportedValue::new(error.to_string()))?;
     } else {
         return write_object(value, out, depth);
     }
@@ -88,7 +90,7 @@ fn write(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Result<()
 }
 
 /// What is none of the plain types: an object of a provider's client, or another mapping.
-fn write_object(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Result<(), Unfit> {
+fn write_object(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Result<(), UnsupportedValue> {
     let py = value.py();
     if let Some(dump) = value.getattr_opt(intern!(py, "model_dump"))?.filter(|dump| dump.is_callable()) {
         // As the clients of OpenAI and Anthropic write such objects into their requests.
@@ -103,7 +105,7 @@ fn write_object(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Re
         return write_entries(copy.iter(), out, depth);
     }
     let name = value.get_type().qualname()?;
-    Err(Unfit::new(format!(
+    Err(UnsupportedValue::new(format!(
         "an object of the type `{name}` is not JSON; give dict, list, str, int, float, bool or None, or an object with \
          `model_dump()`"
     )))
@@ -113,18 +115,19 @@ fn write_entries<'py>(
     entries: impl Iterator<Item = (Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     out: &mut Vec<u8>,
     depth: usize,
-) -> Result<(), Unfit> {
+) -> Result<(), UnsupportedValue> {
     out.push(b'{');
     for (index, (key, value)) in entries.enumerate() {
         if index > 0 {
             out.push(b',');
         }
         let Ok(name) = key.cast::<PyString>() else {
-            return Err(Unfit::new(format!("the key {} is not text", key.repr()?)));
+            return Err(UnsupportedValue::new(format!("the key {} is not text", key.repr()?)));
         };
         write_text(name, out)?;
         out.push(b':');
-        write(&value, out, depth + 1).map_err(|unfit| unfit.under(|| format!(".{}", name.to_string_lossy())))?;
+        write(&value, out, depth + 1)
+            .map_err(|unsupported| unsupported.under(|| format!(".{}", name.to_string_lossy())))?;
     }
     out.push(b'}');
     Ok(())
@@ -134,20 +137,20 @@ fn write_items<'py>(
     items: impl Iterator<Item = Bound<'py, PyAny>>,
     out: &mut Vec<u8>,
     depth: usize,
-) -> Result<(), Unfit> {
+) -> Result<(), UnsupportedValue> {
     out.push(b'[');
     for (index, item) in items.enumerate() {
         if index > 0 {
             out.push(b',');
         }
-        write(&item, out, depth + 1).map_err(|unfit| unfit.under(|| format!("[{index}]")))?;
+        write(&item, out, depth + 1).map_err(|unsupported| unsupported.under(|| format!("[{index}]")))?;
     }
     out.push(b']');
     Ok(())
 }
 
-fn write_text(text: &Bound<'_, PyString>, out: &mut Vec<u8>) -> Result<(), Unfit> {
-    serde_json::to_writer(out, &*whole_text(text)?).map_err(|error| Unfit::new(error.to_string()))
+fn write_text(text: &Bound<'_, PyString>, out: &mut Vec<u8>) -> Result<(), UnsupportedValue> {
+    serde_json::to_writer(out, &*whole_text(text)?).map_err(|error| UnsupportedValue::new(error.to_string()))
 }
 
 /// A text with U+FFFD for each half of a surrogate pair, as the readers of files take such halves: listings of files and texts
@@ -174,7 +177,7 @@ impl<'py> FromPyObject<'_, 'py> for WholeText {
     }
 }
 
-/// The words of a call, a dictionary, as JSON text; its errors name the words. A word that is `None` is not there. Names are
+/// The options of a call, a dictionary, as JSON text; its errors name the options. An option that is `None` is not there. Names are
 /// written as the calls have them: `memory_bytes` is `memoryBytes`.
 #[derive(Debug)]
 pub(crate) struct Json(pub(crate) String);
@@ -183,11 +186,11 @@ impl<'py> FromPyObject<'_, 'py> for Json {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let words = PyDict::new(given.py());
+        let options = PyDict::new(given.py());
         for (name, value) in given.cast::<PyDict>()?.iter().filter(|(_, value)| !value.is_none()) {
-            words.set_item(camel_case(&name.extract::<String>()?), value)?;
+            options.set_item(camel_case(&name.extract::<String>()?), value)?;
         }
-        Ok(Self(String::from_utf8_lossy(&text_of(&words, "")?).into_owned()))
+        Ok(Self(String::from_utf8_lossy(&text_of(&options, "")?).into_owned()))
     }
 }
 
@@ -200,11 +203,11 @@ fn camel_case(name: &str) -> String {
     })
 }
 
-/// What is wrong with a word, with the names of words as Python has them.
+/// Returns the error of an option with the names of options as Python has them.
 pub(crate) fn in_snake_case(problem: &str) -> String {
     // What was given is not spelt anew.
-    let (told, given) = problem.rsplit_once(", not ").unwrap_or((problem, ""));
-    if given.is_empty() || !told.contains("` takes ") {
+    let (takes, given) = problem.rsplit_once(", not ").unwrap_or((problem, ""));
+    if given.is_empty() || !takes.contains("` takes ") {
         return problem.to_owned();
     }
     let spelt = |(at, part): (usize, &str)| match at % 2 {
@@ -214,6 +217,6 @@ pub(crate) fn in_snake_case(problem: &str) -> String {
         }),
         _ => part.to_owned(),
     };
-    let told: Vec<String> = told.split('`').enumerate().map(spelt).collect();
-    format!("{}, not {given}", told.join("`"))
+    let takes: Vec<String> = takes.split('`').enumerate().map(spelt).collect();
+    format!("{}, not {given}", takes.join("`"))
 }

@@ -11,14 +11,14 @@ mod callables;
 mod engine;
 mod failure;
 mod fitter;
-mod handed;
-mod held;
 mod json_text;
 mod objects;
-mod opened;
+mod open_store;
 mod outcome;
 mod parts;
 mod session;
+mod session_backend;
+mod session_bytes;
 mod store;
 
 use pyo3::prelude::*;

@@ -8,14 +8,14 @@ use epitome::strategy::{Embedder, Registry, Summarizer};
 use epitome_binding::MakeSummarizer;
 use pyo3::prelude::*;
 
-use crate::callables::{PythonSummarizer, Raised};
+use crate::callables::{PendingExceptions, PythonSummarizer};
 use crate::failure::{Failure, Raise as _};
 
-/// What a configuration and a host's callables come to.
+/// A configuration, built, with a host's callables.
 #[derive(Debug)]
 pub(crate) struct Parts {
     shared: epitome_binding::Parts,
-    pub(crate) raised: Arc<Raised>,
+    pub(crate) raised: Arc<PendingExceptions>,
 }
 
 impl Parts {
@@ -25,7 +25,7 @@ impl Parts {
         registry: Registry,
         summarizer: Option<Py<PyAny>>,
         embedder: Option<Arc<dyn Embedder>>,
-        raised: Arc<Raised>,
+        raised: Arc<PendingExceptions>,
     ) -> Result<Self, Failure> {
         let make = |call| -> MakeSummarizer {
             let raised = Arc::clone(&raised);
@@ -35,7 +35,7 @@ impl Parts {
         Ok(Self { shared, raised })
     }
 
-    /// Does `work` with the parts while Python is let go; what interrupted a callable meanwhile is raised.
+    /// Does `work` with the parts while the interpreter's lock is released; what interrupted a callable meanwhile is raised.
     pub(crate) fn without_python<T: Send>(
         self: &Arc<Self>,
         py: Python<'_>,

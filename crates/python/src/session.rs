@@ -5,9 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use epitome::engine::{Draft, Status, block_on};
 use epitome::formats::{Wire, render};
-use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
+use epitome::live::{LiveSession, MaintainOutcome, Overflow};
 use epitome::session::{EntryKey, MessageRange};
-use epitome_binding::{compact_words, content_json, load_next, profile_of, query_of};
+use epitome_binding::{content_json, load_next, profile_of, search_query};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
@@ -15,18 +15,18 @@ use serde_json::json;
 use crate::callables::listener;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
-use crate::handed::Handed;
-use crate::held::{Held, begin};
 use crate::json_text::{Json, WholeText};
 use crate::objects::{object_from, object_of};
 use crate::parts::Parts;
+use crate::session_backend::{SessionBackend, begin};
+use crate::session_bytes::SessionBytes;
 
 /// A session that is going on. One call at a time works on it; another one meanwhile is refused, for a callable that asks
 /// the session that waits for it would wait for ever.
 #[pyclass(frozen, module = "epitome_context._epitome")]
 #[derive(Debug)]
 pub(crate) struct Session {
-    held: Mutex<Held>,
+    held: Mutex<SessionBackend>,
     parts: Arc<Parts>,
     /// The provider's format that messages are given back in.
     profile: Wire,
@@ -42,12 +42,16 @@ pub(crate) struct LiveDraft {
 
 impl Session {
     /// A session that is held in memory, in a file or in a store.
-    pub(crate) fn over(held: Held, parts: &Arc<Parts>, profile: Wire) -> Self {
+    pub(crate) fn over(held: SessionBackend, parts: &Arc<Parts>, profile: Wire) -> Self {
         Self { held: Mutex::new(held), parts: Arc::clone(parts), profile }
     }
 
-    /// Works on it while Python is let go.
-    fn hold<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Held) -> Result<T, Failure> + Send) -> PyResult<T> {
+    /// Works on it while the interpreter's lock is released.
+    fn hold<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut SessionBackend) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
         self.parts.without_python(py, |_| match self.held.try_lock() {
             Ok(mut held) => work(&mut held),
             // What panicked left the session as it was, or as it was stored.
@@ -75,20 +79,6 @@ impl Session {
     ) -> PyResult<T> {
         self.hold(py, |held| held.change(work))
     }
-
-    /// The compaction that the words of a call ask for, of messages that take `now` tokens.
-    fn compaction(&self, words: &Json, now: u32) -> Result<Compaction, Failure> {
-        let words = compact_words(&words.0)?;
-        Ok(Compaction {
-            target: words.budget.map(|budget| budget.tokens(now)),
-            focus: words.focus,
-            task: words.task,
-            chain: words.chain.map(|names| self.parts.chain(&names)).transpose()?,
-            keep: words.keep,
-            drop: words.drop,
-            ..Compaction::default()
-        })
-    }
 }
 
 #[pymethods]
@@ -98,14 +88,14 @@ impl Session {
     fn new(
         py: Python<'_>,
         engine: &Engine,
-        data: Option<Handed<'_>>,
+        data: Option<SessionBytes<'_>>,
         format: Option<String>,
         session: Option<String>,
     ) -> PyResult<Self> {
         let input = data.map(|data| data.input());
         engine.parts.without_python(py, |parts| {
             let (live, profile) = begin(parts, input, format.as_deref(), session.as_deref())?;
-            Ok(Self::over(Held::Alone(live), parts, profile))
+            Ok(Self::over(SessionBackend::Alone(live), parts, profile))
         })
     }
 
@@ -115,7 +105,7 @@ impl Session {
         engine.parts.without_python(py, |parts| {
             let profile = profile_of(format.as_deref(), None)?;
             let live = LiveSession::open_with_engine(parts.engine(), &parts.runtime, &path)?;
-            Ok(Self::over(Held::Alone(live), parts, profile))
+            Ok(Self::over(SessionBackend::Alone(live), parts, profile))
         })
     }
 
@@ -138,7 +128,7 @@ impl Session {
 
     /// Reads it again where its store has another state of it; whether it has.
     fn reload(&self, py: Python<'_>) -> PyResult<bool> {
-        self.hold(py, Held::reload)
+        self.hold(py, SessionBackend::reload)
     }
 
     /// Waits until everything is on the disk.
@@ -192,7 +182,7 @@ impl Session {
     /// where the settings ask for one.
     fn maintain<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Option<Self>)> {
         let outcome = self.change(py, |live| Ok(block_on(live.maintain())?))?;
-        let told = match &outcome {
+        let reply = match &outcome {
             MaintainOutcome::Nothing(check) => json!({ "done": "nothing", "check": check }),
             MaintainOutcome::Compacted(report) if report.status == Status::RolledBack => {
                 json!({ "done": "rolled-back", "report": report })
@@ -212,22 +202,22 @@ impl Session {
             })?),
             _ => None,
         };
-        Ok((object_from(py, &told)?, successor))
+        Ok((object_from(py, &reply)?, successor))
     }
 
     /// Compacts now.
-    fn compact<'py>(&self, py: Python<'py>, words: Json) -> PyResult<Bound<'py, PyAny>> {
+    fn compact<'py>(&self, py: Python<'py>, options: Json) -> PyResult<Bound<'py, PyAny>> {
         let report = self.change(py, |live| {
-            let compaction = self.compaction(&words, live.tokens())?;
+            let compaction = self.parts.compaction(&options.0, live.tokens())?;
             Ok(block_on(live.compact(&compaction))?)
         })?;
         object_from(py, &report)
     }
 
     /// Works out a compaction without making it.
-    fn preview(&self, py: Python<'_>, words: Json) -> PyResult<LiveDraft> {
+    fn preview(&self, py: Python<'_>, options: Json) -> PyResult<LiveDraft> {
         let draft = self.look(py, |live| {
-            let compaction = self.compaction(&words, live.tokens())?;
+            let compaction = self.parts.compaction(&options.0, live.tokens())?;
             Ok(block_on(live.preview(&compaction))?)
         })?;
         Ok(LiveDraft { draft, parts: Arc::clone(&self.parts) })
@@ -270,22 +260,22 @@ impl Session {
 
     /// Looks at it: `kept` (the messages that are kept by hand), `context` (what fills the window, what leaves next, what has left), `check` (whether a compaction is due),
     /// `history` (every compaction), `tokens` of the view, `sizes` (those of each message), `search` for the query in the
-    /// words, `retrieve` what left under the handle in them, `request` (what to send, or all that was ever said).
-    fn look_at<'py>(&self, py: Python<'py>, name: &str, words: Json) -> PyResult<Bound<'py, PyAny>> {
-        let json = self.look(py, |live| self.json_of(live, name, &words.0))?;
+    /// options, `retrieve` what left under the handle in them, `request` (what to send, or all that was ever said).
+    fn look_at<'py>(&self, py: Python<'py>, name: &str, options: Json) -> PyResult<Bound<'py, PyAny>> {
+        let json = self.look(py, |live| self.json_of(live, name, &options.0))?;
         object_of(py, &json)
     }
 }
 
 /// What left under a handle.
 #[derive(Deserialize)]
-struct HandleWords {
+struct HandleOptions {
     handle: String,
 }
 
 /// What to send to the model.
 #[derive(Deserialize)]
-struct RequestWords {
+struct RequestOptions {
     /// The provider's form, where it is not the session's.
     format: Option<String>,
     /// Whether everything that was ever said is meant.
@@ -294,7 +284,7 @@ struct RequestWords {
 
 impl Session {
     /// What [`look_at`](Self::look_at) gives, as JSON.
-    fn json_of(&self, live: &mut LiveSession, name: &str, words: &str) -> Result<Vec<u8>, Failure> {
+    fn json_of(&self, live: &mut LiveSession, name: &str, options: &str) -> Result<Vec<u8>, Failure> {
         let json = match name {
             "context" => serde_json::to_vec(&block_on(live.report_context())),
             "check" => serde_json::to_vec(&live.check()),
@@ -307,14 +297,14 @@ impl Session {
                 let sizes = keys.map(|key: EntryKey| ledger.entry(key).map_or(0, |tokens| tokens.total));
                 serde_json::to_vec(&sizes.collect::<Vec<u32>>())
             }
-            "search" => serde_json::to_vec(&live.search(&query_of(words)?).map_err(Failure::other)?),
+            "search" => serde_json::to_vec(&live.search(&search_query(options)?).map_err(Failure::other)?),
             "retrieve" => {
-                let HandleWords { handle } = serde_json::from_str(words).map_err(Failure::other)?;
+                let HandleOptions { handle } = serde_json::from_str(options).map_err(Failure::other)?;
                 let content = live.recall(&handle)?.map(|content| content_json(&content, self.profile.into()));
                 Ok(content.transpose()?.map_or_else(|| b"null".to_vec(), String::into_bytes))
             }
             _ => {
-                let RequestWords { format, full } = serde_json::from_str(words).map_err(Failure::other)?;
+                let RequestOptions { format, full } = serde_json::from_str(options).map_err(Failure::other)?;
                 let profile = profile_of(Some(format.as_deref().unwrap_or(self.profile.as_str())), None)?;
                 let (session, tools) = (live.session(), live.session().tools.as_deref());
                 Ok(match full {

@@ -6,30 +6,30 @@ use epitome::live::SharedSession;
 use epitome::store::{self, Paging, SessionFilter, SessionMetadata, StoreError, Tenant};
 use pyo3::prelude::*;
 
-use crate::callables::Raised;
+use crate::callables::PendingExceptions;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
-use crate::handed::Handed;
-use crate::held::{Held, begin};
 use crate::objects::object_from;
-use crate::opened::Opened;
+use crate::open_store::OpenStore;
 use crate::session::Session;
+use crate::session_backend::{SessionBackend, begin};
+use crate::session_bytes::SessionBytes;
 
 /// A store of sessions: that of the service, at the same address.
 #[pyclass(frozen, module = "epitome_context._epitome")]
 #[derive(Debug)]
-pub(crate) struct Store(Arc<Opened>);
+pub(crate) struct Store(Arc<OpenStore>);
 
 impl Store {
-    /// Asks the store while Python is let go.
+    /// Asks the store while the interpreter's lock is released.
     fn ask<T: Send>(
         &self,
         py: Python<'_>,
         work: impl AsyncFnOnce(&store::Store, &Tenant) -> Result<T, StoreError> + Send,
     ) -> PyResult<T> {
-        let Opened { store, tenant, .. } = &*self.0;
+        let OpenStore { store, tenant, .. } = &*self.0;
         let answer = py.detach(|| self.0.wait(work(store, tenant)));
-        answer.map_err(|error| Failure::from(error).raise(py, &Raised::default()))
+        answer.map_err(|error| Failure::from(error).raise(py, &PendingExceptions::default()))
     }
 }
 
@@ -38,18 +38,18 @@ impl Store {
     /// Opens the store at an address, for a tenant.
     #[new]
     fn new(py: Python<'_>, address: String, tenant: String) -> PyResult<Self> {
-        let opened = py.detach(|| Opened::open(&address, &tenant));
-        Ok(Self(Arc::new(opened.map_err(|failure| failure.raise(py, &Raised::default()))?)))
+        let opened = py.detach(|| OpenStore::open(&address, &tenant));
+        Ok(Self(Arc::new(opened.map_err(|failure| failure.raise(py, &PendingExceptions::default()))?)))
     }
 
     /// Stores a new session: empty, or one that is there already.
-    #[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
+    #[allow(clippy::too_many_arguments)] // the arguments of one Python call, by their names
     fn create(
         &self,
         py: Python<'_>,
         engine: &Engine,
         id: &str,
-        data: Option<Handed<'_>>,
+        data: Option<SessionBytes<'_>>,
         format: Option<String>,
         session: Option<String>,
         title: Option<String>,
@@ -61,7 +61,7 @@ impl Store {
         engine.parts.without_python(py, |parts| {
             let (live, profile) = begin(parts, input, format.as_deref(), session.as_deref())?;
             let created = SharedSession::create(live, &opened.store, &opened.tenant, id, &about);
-            Ok(Session::over(Held::Shared(opened.wait(created)?, Arc::clone(opened)), parts, profile))
+            Ok(Session::over(SessionBackend::Shared(opened.wait(created)?, Arc::clone(opened)), parts, profile))
         })
     }
 
@@ -71,7 +71,7 @@ impl Store {
         engine.parts.without_python(py, |parts| {
             let (live, profile) = begin(parts, None, format.as_deref(), None)?;
             let shared = opened.wait(SharedSession::open(live, &opened.store, &opened.tenant, id))?;
-            Ok(Session::over(Held::Shared(shared, Arc::clone(opened)), parts, profile))
+            Ok(Session::over(SessionBackend::Shared(shared, Arc::clone(opened)), parts, profile))
         })
     }
 

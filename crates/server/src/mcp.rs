@@ -8,7 +8,8 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
-use epitome_mcp::{Answer, Call, CallOrigin, ToolBackend, http_service, session_of};
+use epitome::lookup::{Answer, Call, session_of};
+use epitome_mcp::{CallOrigin, ToolBackend, http_service};
 use serde_json::{Map, Value};
 
 use crate::auth::Caller;

@@ -7,9 +7,9 @@
 
 use std::sync::LazyLock;
 
-use epitome_binding::{Answer, Calls};
+use epitome_binding::{Dispatcher, Reply};
 
-static CALLS: LazyLock<Calls> = LazyLock::new(Calls::default);
+static CALLS: LazyLock<Dispatcher> = LazyLock::new(Dispatcher::default);
 
 /// The bytes before the texts of an answer: whether it is a failure, whether it has bytes, and two lengths.
 const HEAD: usize = 12;
@@ -56,11 +56,11 @@ unsafe extern "C" fn epitome_call(
     // SAFETY: as above.
     let (name, words, data) =
         unsafe { (take_back(name, name_length), take_back(words, words_length), take_back(data, data_length)) };
-    let answer = CALLS.answer(&String::from_utf8_lossy(&name), &String::from_utf8_lossy(&words), data);
+    let answer = CALLS.call(&String::from_utf8_lossy(&name), &String::from_utf8_lossy(&words), data);
     hand_over(block_of(&answer))
 }
 
-fn block_of(answer: &Answer) -> Vec<u8> {
+fn block_of(answer: &Reply) -> Vec<u8> {
     let bytes = answer.bytes.as_deref();
     let (json, rest) = (answer.json.as_bytes(), bytes.unwrap_or_default());
     let mut block = Vec::with_capacity(HEAD + json.len() + rest.len());

@@ -1,4 +1,4 @@
-//! The package `epitome-context` as WebAssembly: [`epitome_binding::Calls`] behind three functions of addresses and lengths.
+//! The package `epitome-context` as WebAssembly: [`epitome_binding::Dispatcher`] behind three functions of addresses and lengths.
 //!
 //! What a call means is in `epitome-binding`, what JavaScript sees of it in `packages/epitome-context`. The module imports
 //! nothing: neither a clock nor randomness, files nor a network.

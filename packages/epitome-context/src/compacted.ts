@@ -6,7 +6,7 @@ import type { Native } from "./native.js";
 import type { Report, Status } from "./report.js";
 
 /** @internal What the native part tells of a compaction. */
-export interface CompactedTold {
+export interface CompactReply {
   handle: number;
   report: Report;
   sizes: number[];
@@ -33,7 +33,7 @@ export class Compacted {
   readonly #held: Held;
 
   /** @internal */
-  constructor(told: CompactedTold, data: Uint8Array, native: Native) {
+  constructor(told: CompactReply, data: Uint8Array, native: Native) {
     this.report = told.report;
     this.format = told.format;
     this.warnings = told.warnings;

@@ -1,6 +1,6 @@
 import { call, callAsync, Held, textOf, type Answer } from "./call.js";
 import { problemOf, shortOf } from "./checks.js";
-import { Compacted, type CompactedTold } from "./compacted.js";
+import { Compacted, type CompactReply } from "./compacted.js";
 import { ConfigError, refuse } from "./errors.js";
 import { dataOf, isText, type SessionInput, type WithEngine } from "./input.js";
 import { theNative, type Native } from "./native.js";
@@ -31,13 +31,13 @@ export class Engine {
 
   /** Fits a whole session into a budget: see {@link compact}. */
   compact(session: SessionInput, options: CompactOptions = {}): Compacted {
-    const { value, bytes } = this.#call<CompactedTold>("compact", ...this.#session(session, options));
+    const { value, bytes } = this.#call<CompactReply>("compact", ...this.#session(session, options));
     return new Compacted(value, bytes, this.held.native);
   }
 
   /** The same, off this thread. */
   async compactAsync(session: SessionInput, options: CompactOptions = {}): Promise<Compacted> {
-    const { value, bytes } = await this.#callAsync<CompactedTold>("compact", ...this.#session(session, options));
+    const { value, bytes } = await this.#callAsync<CompactReply>("compact", ...this.#session(session, options));
     return new Compacted(value, bytes, this.held.native);
   }
 

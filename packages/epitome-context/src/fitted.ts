@@ -41,12 +41,12 @@ export type Retrieved = string | Record<string, any>[] | null;
 export type SystemPrompt = string | Record<string, any> | Record<string, any>[];
 
 /** A part of what to send, as the native part tells it. */
-type PieceTold =
+type PieceReply =
   | { keep: [first: number, end: number] }
   | { edit: { index: number; message: Record<string, any>; texts: TextChange[] | null } }
   | { insert: { message: Record<string, any> } };
 
-type InsertTold = Extract<FitPieceReport, { insert: unknown }>;
+type InsertReport = Extract<FitPieceReport, { insert: unknown }>;
 
 /** A text within a message that is another one now; `pointer` is its place as a JSON pointer. */
 export interface TextChange {
@@ -55,14 +55,14 @@ export interface TextChange {
 }
 
 /** @internal What the native part tells of a list. */
-export interface FittedTold {
+export interface FitReply {
   format: Provider;
   status: FitStatus | "near-empty";
   unchanged: boolean;
   tokensBefore: number;
   tokensAfter: number;
   budget: number;
-  pieces: PieceTold[];
+  pieces: PieceReply[];
   system: SystemPrompt | null;
   problem: string | null;
   asked: string | null;
@@ -102,7 +102,7 @@ export class Fitted<M = any> implements Iterable<M> {
   readonly asked: string | null;
   /** @internal The form of what left. */
   readonly format: Provider;
-  readonly #pieces: PieceTold[];
+  readonly #pieces: PieceReply[];
   readonly #report: Uint8Array;
   readonly #retrieve: (handle: string) => Retrieved;
   #read: FitReport | undefined;
@@ -110,7 +110,7 @@ export class Fitted<M = any> implements Iterable<M> {
   /** @internal */
   constructor(
     came: readonly M[],
-    told: FittedTold,
+    told: FitReply,
     report: Uint8Array,
     retrieve: (handle: string) => Retrieved,
   ) {
@@ -159,7 +159,7 @@ export class Fitted<M = any> implements Iterable<M> {
         const { index: number, message, texts } = piece.edit;
         return { kind: "edit", number, message, texts };
       }
-      const { reason, replaces } = (told[at] as InsertTold).insert;
+      const { reason, replaces } = (told[at] as InsertReport).insert;
       return { kind: "insert", message: piece.insert.message, reason, replaces };
     });
   }

@@ -2,7 +2,7 @@ import { call, callAsync, Held, textOf, type Answer } from "./call.js";
 import { objectProblem, problemOf } from "./checks.js";
 import { engineAndRest, type Engine } from "./engine.js";
 import { FormatError, Infeasible, refuse } from "./errors.js";
-import { Fitted, type FittedTold, type Retrieved } from "./fitted.js";
+import { Fitted, type FitReply, type Retrieved } from "./fitted.js";
 import { isText, type FitterOptions } from "./input.js";
 import { jsonOf, wellFormed } from "./json.js";
 import type { FitOptions, Overflow, Provider } from "./options.js";
@@ -167,7 +167,7 @@ export class Fitter {
     const words = wordsOfFit(options, overflow);
     const [came, json, format] = this.#list(messages, options.format);
     const held = this.#held;
-    const answer = call<FittedTold>("fit", { ...words, format, handle: held.handle }, json, held.native);
+    const answer = call<FitReply>("fit", { ...words, format, handle: held.handle }, json, held.native);
     return fittedOf(came, answer, this.#retrieval(answer.value, held));
   }
 
@@ -175,7 +175,7 @@ export class Fitter {
     const words = wordsOfFit(options, overflow);
     const [came, json, format] = this.#list(messages, options.format);
     const held = this.#held;
-    const answer = await callAsync<FittedTold>("fit", { ...words, format, handle: held.handle }, json, held.native);
+    const answer = await callAsync<FitReply>("fit", { ...words, format, handle: held.handle }, json, held.native);
     return fittedOf(came, answer, this.#retrieval(answer.value, held));
   }
 
@@ -183,7 +183,7 @@ export class Fitter {
    * What brings back what left a list. A fitter that fits once is closed at once: its memory, if there is one, is kept as bytes,
    * which the garbage collector sees, and read when something is asked for.
    */
-  #retrieval(told: FittedTold, held: Held): Retrieval {
+  #retrieval(told: FitReply, held: Held): Retrieval {
     const { format } = told;
     if (!this.#once) return (handle) => retrieved(held, handle, format);
     if (told.unchanged) return () => null;
@@ -219,7 +219,7 @@ export class Fitter {
 type Retrieval = (handle: string) => Retrieved;
 
 /** What became of a list; what left it is in the fitter that was asked, which stays as long as `retrieval`. */
-function fittedOf(came: any[], { value, bytes }: Answer<FittedTold>, retrieval: Retrieval): Fitted {
+function fittedOf(came: any[], { value, bytes }: Answer<FitReply>, retrieval: Retrieval): Fitted {
   const fitted = new Fitted(came, value, bytes, retrieval);
   if (value.problem !== null) {
     throw new Infeasible(value.problem, fitted.report.floor, fitted.budget, fitted.report, fitted);

@@ -1,7 +1,7 @@
 import { FormatError } from "./errors.js";
 import { jsonOf } from "./json.js";
 import type { Engine } from "./engine.js";
-import type { EngineOptions, FitOptions, FitterWords } from "./options.js";
+import type { EngineOptions, FitOptions, FitterBaseOptions } from "./options.js";
 
 /** A session: its text or bytes in any format that epitome reads, or messages or a request as objects. */
 export type SessionInput = string | Uint8Array | readonly object[] | object;
@@ -15,10 +15,10 @@ export interface WithEngine extends EngineOptions {
 export type BesideOptions = Pick<FitOptions, "system" | "tools">;
 
 /** How a fitter is made. */
-export interface FitterOptions extends FitterWords, WithEngine {}
+export interface FitterOptions extends FitterBaseOptions, WithEngine {}
 
 /** How a list is fitted once. */
-export interface FitOnceOptions extends BesideOptions, WithEngine, Pick<FitterWords, "budget" | "format" | "host" | "chain"> {}
+export interface FitOnceOptions extends BesideOptions, WithEngine, Pick<FitterBaseOptions, "budget" | "format" | "host" | "chain"> {}
 
 /** A session as the native part takes it: text and bytes as they are, anything else as JSON. */
 export function dataOf(session: SessionInput, name = "session"): string | Uint8Array {

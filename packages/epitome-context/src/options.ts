@@ -18,7 +18,7 @@ export interface EngineOptions {
 export type Configuration = string | object;
 
 /** How a fitter is made. */
-export interface FitterWords {
+export interface FitterBaseOptions {
   /** The form of the messages, where they do not tell. */
   format?: Provider | null | undefined;
   /** Tokens for messages, system prompt and tools; the window of `model`, `window` or `config` without. */

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from .._engine import Engine
     from .._fitted import Fitted
     from .._options import Asked, HostChanges, Provider
-    from .._words import EngineWords
+    from .._keywords import EngineKeywords
 
-    class FitterWords(EngineWords, total=False):
+    class FitterKeywords(EngineKeywords, total=False):
         """How the fitter of an adapter is made; or the fitter."""
 
         budget: int | None
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         engine: Engine | None
         fitter: Fitter | None
 
-    class BesideWords(TypedDict, total=False):
+    class BesideKeywords(TypedDict, total=False):
         """What stands beside the messages of a call of the model, how many tokens the model takes, and what was reported for the
         call before, where that stands in the conversation."""
 
@@ -102,7 +102,7 @@ class Fitters:
         host: HostChanges = "any",
         overflows: tuple[type[Exception], ...] = (),
         usage_of: Callable[[Any], Any] = _silent,
-        **given: Unpack[FitterWords],
+        **given: Unpack[FitterKeywords],
     ) -> None:
         words: dict[str, Any] = {**given}
         check_words(words)
@@ -111,7 +111,7 @@ class Fitters:
             raise TypeError(
                 f"`fitter` is there already: {', '.join(words)} would have no effect; give them to `Fitter`"
             )
-        if fitter is not None and host not in ("any", fitter._words["host"]):
+        if fitter is not None and host not in ("any", fitter._keywords["host"]):
             raise ConfigError(f'`fitter` makes changes that this framework cannot make: give one with `host="{host}"`')
         self._recall: Recall | None = None
         self._format = format
@@ -120,7 +120,7 @@ class Fitters:
         self._overflows = overflows
         self._usage_of = usage_of
         self.usages = Usages()
-        self._words = words
+        self._keywords = words
         self._lock = threading.Lock()
         self._by_window: dict[int, Fitter] = {}
         self.is_given = fitter is not None
@@ -166,7 +166,7 @@ class Fitters:
         if self._recall is not None:
             self._recall.forget()
 
-    def fit(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
+    def fit(self, messages: list[Any], **beside: Unpack[BesideKeywords]) -> Fitted:
         """What to send in place of messages, as `Fitter.fit` gives it."""
         fitter, words = self._question(beside)
         reported = self._reported(messages, beside)
@@ -174,7 +174,7 @@ class Fitters:
         fitted = fitter.fit(self._placed(messages), **words, reported_tokens=reported, asked=asked)
         return self._noted(words, fitted)
 
-    async def fit_async(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
+    async def fit_async(self, messages: list[Any], **beside: Unpack[BesideKeywords]) -> Fitted:
         """The same, awaited: the core works in a thread; `on_fit` is called in this one."""
         fitter, words = self._question(beside)
         reported = self._reported(messages, beside)
@@ -182,13 +182,13 @@ class Fitters:
         fitted = await fitter.fit_async(self._placed(messages), **words, reported_tokens=reported, asked=asked)
         return self._noted(words, fitted)
 
-    def fit_after(self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
+    def fit_after(self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideKeywords]) -> Fitted:
         """What to send after a provider refused what was sent as too long; `error` may name tokens."""
         fitter, words = self._question(beside)
         return self._noted(words, fitter.fit_after(self._placed(messages), **(overflow_of(error) or {}), **words))
 
     async def fit_after_async(
-        self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]
+        self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideKeywords]
     ) -> Fitted:
         """The same, awaited."""
         from .._async import in_thread
@@ -197,7 +197,7 @@ class Fitters:
         limits = overflow_of(error) or {}
         return self._noted(words, await in_thread(fitter.fit_after, self._placed(messages), **limits, **words))
 
-    def send(self, send: Callable[[Fitted], Answer], messages: list[Any], **beside: Unpack[BesideWords]) -> Answer:
+    def send(self, send: Callable[[Fitted], Answer], messages: list[Any], **beside: Unpack[BesideKeywords]) -> Answer:
         """What `send` gives for what fits. Where the provider refuses that as too long, something smaller is sent, once."""
         try:
             answer = send(self.fit(messages, **beside))
@@ -210,7 +210,7 @@ class Fitters:
         return self._heard(messages, beside, send(smaller))
 
     async def send_async(
-        self, send: Callable[[Fitted], Awaitable[Answer]], messages: list[Any], **beside: Unpack[BesideWords]
+        self, send: Callable[[Fitted], Awaitable[Answer]], messages: list[Any], **beside: Unpack[BesideKeywords]
     ) -> Answer:
         """The same, awaited."""
         try:
@@ -224,7 +224,7 @@ class Fitters:
         return self._heard(messages, beside, await send(smaller))
 
     def stream(
-        self, send: Callable[[Fitted], Iterable[Answer]], messages: list[Any], **beside: Unpack[BesideWords]
+        self, send: Callable[[Fitted], Iterable[Answer]], messages: list[Any], **beside: Unpack[BesideKeywords]
     ) -> Iterator[Answer]:
         """The same for an answer in pieces: it is sent again only where none has come."""
         fitted = self.fit(messages, **beside)
@@ -252,7 +252,7 @@ class Fitters:
         self,
         send: Callable[[Fitted], Awaitable[AsyncIterable[Answer]]],
         messages: list[Any],
-        **beside: Unpack[BesideWords],
+        **beside: Unpack[BesideKeywords],
     ) -> AsyncIterator[Answer]:
         """The same, awaited."""
         fitted = await self.fit_async(messages, **beside)
@@ -302,7 +302,7 @@ class Fitters:
         return copy
 
     def _make(self, **more: Any) -> Fitter:
-        words = {**self._words, **more}
+        words = {**self._keywords, **more}
         if self._state is not None:
             try:
                 return Fitter.from_state(self._state, format=self._format, host=self._host, **words)
@@ -310,12 +310,12 @@ class Fitters:
                 _log.warning("earlier decisions are not taken up: %s", error)
         return Fitter(format=self._format, host=self._host, **words)
 
-    def _question(self, beside: BesideWords) -> tuple[Fitter, dict[str, Any]]:
+    def _question(self, beside: BesideKeywords) -> tuple[Fitter, dict[str, Any]]:
         words: dict[str, Any] = {**beside}
         words.pop("reported_tokens", None)
         return (self.of(words.pop("window", _unknown)), {**words, "format": self._format})
 
-    def _reported(self, messages: list[Any], beside: BesideWords) -> int | None:
+    def _reported(self, messages: list[Any], beside: BesideKeywords) -> int | None:
         """What was reported for the request before, where it was not handed on yet."""
         key, tokens = beside.get("key", ""), beside.get("reported_tokens")
         if tokens is None or not messages:
@@ -325,12 +325,12 @@ class Fitters:
     def _tokens_of(self, answer: Any) -> int | None:
         return input_tokens(self._usage_of(answer))
 
-    def _heard(self, messages: list[Any], beside: BesideWords, answer: Answer) -> Answer:
+    def _heard(self, messages: list[Any], beside: BesideKeywords, answer: Answer) -> Answer:
         """An answer, whose usage is remembered."""
         self._note(messages, beside, self._tokens_of(answer))
         return answer
 
-    def _note(self, messages: list[Any], beside: BesideWords, tokens: int | None) -> None:
+    def _note(self, messages: list[Any], beside: BesideKeywords, tokens: int | None) -> None:
         self.usages.note(beside.get("key", ""), messages, tokens)
 
     def _noted(self, words: dict[str, Any], fitted: Fitted) -> Fitted:

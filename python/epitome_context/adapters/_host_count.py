@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .._engine import Engine
     from .._fitted import Fitted
-    from .._words import Chain
+    from .._keywords import Chain
 
 # How often a list that the host counts as too large is made smaller. Counters differ by a factor that is nearly the same for
 # all texts of a conversation, so that the second try is near and the third is there.

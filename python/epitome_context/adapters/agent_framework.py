@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import FitterWords
+    from ._host import FitterKeywords
 
 _SHAPE = AgentFrameworkShape()
 # The reason by which messages are recognised that left by this strategy, and the mark of those that it put in.
@@ -50,7 +50,7 @@ class EpitomeStrategy:
         *,
         tools: list[dict[str, Any]] | int | None = None,
         on_fit: Callable[[Fitted], object] | None = None,
-        **words: Unpack[FitterWords],
+        **words: Unpack[FitterKeywords],
     ) -> None:
         self._fitters = Fitters("openai-chat", on_fit, **words)
         self._fitters.of(lambda: None)  # so that a budget that is missing is told here

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import FitterWords
+    from ._host import FitterKeywords
 
 # Gemini's own form of the calls.
 _COPIES = ("raw_tool_call_parts",)
@@ -45,7 +45,7 @@ class EpitomeHook:
     `HookAborted` is raised, with the error as its cause: CrewAI passes over other errors of hooks, and would send too much.
     """
 
-    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
+    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterKeywords]) -> None:
         self._fitters = Fitters("openai-chat", on_fit, **words)
         self._logs = Logs()
 

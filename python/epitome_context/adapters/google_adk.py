@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import FitterWords
+    from ._host import FitterKeywords
 
 _SHAPE = ContentShape()
 
@@ -48,7 +48,7 @@ class EpitomePlugin(BasePlugin):
         *,
         name: str = "epitome",
         on_fit: Callable[[Fitted], object] | None = None,
-        **words: Unpack[FitterWords],
+        **words: Unpack[FitterKeywords],
     ) -> None:
         super().__init__(name)
         self._fitters = Fitters("openai-chat", on_fit, **words)

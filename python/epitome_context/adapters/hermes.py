@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import FitterWords
+    from ._host import FitterKeywords
 
 # Hermes' other forms of what a message of the model's says; they are its provider's, and hold for the whole of it.
 _COPIES = ("codex_reasoning_items", "codex_message_items", "reasoning_details")
@@ -55,7 +55,7 @@ class EpitomeEngine(ContextEngine):
     Where what must stay is larger than the budget, the conversation stays, and Hermes tells the user why.
     """
 
-    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
+    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterKeywords]) -> None:
         self._fitters = Fitters("openai-chat", on_fit, **words)
         self._fitters.remember()
         self._budget = words.get("budget")

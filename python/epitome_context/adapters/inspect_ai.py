@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from inspect_ai.tool import ToolInfo
 
     from .._fitted import Fitted
-    from .._words import Chain, Embedder, Strategy, Summarizer
+    from .._keywords import Chain, Embedder, Strategy, Summarizer
 
 # The window of a model that Inspect does not know: as its own handler takes it.
 _WINDOW = 128_000

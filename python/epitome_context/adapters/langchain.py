@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import BesideWords, FitterWords
+    from ._host import BesideKeywords, FitterKeywords
 
 
 class EpitomeMiddleware(AgentMiddleware[Any, Any]):
@@ -46,7 +46,7 @@ class EpitomeMiddleware(AgentMiddleware[Any, Any]):
     Raises `Infeasible` where what must stay is larger than the budget.
     """
 
-    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
+    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterKeywords]) -> None:
         super().__init__()
         self._fitters = Fitters("openai-chat", on_fit, overflows=(ContextOverflowError,), **words)
 
@@ -74,10 +74,10 @@ class EpitomeMiddleware(AgentMiddleware[Any, Any]):
             lambda fitted: handler(_smaller(request, messages, fitted)), messages, **words
         )
 
-    def _question(self, request: ModelRequest[Any]) -> tuple[list[dict[str, Any]], BesideWords]:
+    def _question(self, request: ModelRequest[Any]) -> tuple[list[dict[str, Any]], BesideKeywords]:
         """The messages of a request, and what stands beside them: all tools, also those that are offered from a compaction on."""
         system = request.system_message
-        beside: BesideWords = {
+        beside: BesideKeywords = {
             "window": lambda: (request.model.profile or {}).get("max_input_tokens"),
             "system": None if system is None else wire_of(system)["content"],
             "tools": [_definition(tool) for tool in request.tools] or None,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import BesideWords, FitterWords
+    from ._host import BesideKeywords, FitterKeywords
     from ._parts import Row
 
 _SHAPE = LlamaIndexShape()
@@ -50,7 +50,7 @@ class EpitomeMemory(BaseChatStoreMemory):
         chat_store: Any = None,
         chat_store_key: str | None = None,
         on_fit: Callable[[Fitted], object] | None = None,
-        **words: Unpack[FitterWords],
+        **words: Unpack[FitterKeywords],
     ) -> None:
         given = {"chat_store": chat_store, "chat_store_key": chat_store_key}
         super().__init__(**{key: value for key, value in given.items() if value is not None})
@@ -94,7 +94,7 @@ class EpitomeMemory(BaseChatStoreMemory):
         return messages_of(fitted, rows, messages, _SHAPE)
 
 
-def wrap_llm(llm: Model, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> Model:
+def wrap_llm(llm: Model, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterKeywords]) -> Model:
     """A copy of a model that is sent what fits, whoever calls it: its class is derived from that of `llm`, and it is the model
     in all else. Give it a memory without a limit, such as `EpitomeMemory()`, so that nothing is lost before.
 
@@ -191,7 +191,7 @@ class _ChatThatFits:
         fitters: Fitters = self.__dict__["_epitome_fitters"]
         return fitters
 
-    def _beside(self, words: dict[str, Any]) -> BesideWords:
+    def _beside(self, words: dict[str, Any]) -> BesideKeywords:
         """The tools, where the model's integration gives them as its provider has them; and the model's window."""
         tools = words.get("tools")
         is_definitions = isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools)

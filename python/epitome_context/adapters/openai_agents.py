@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import FitterWords
+    from ._host import FitterKeywords
 
 
 class EpitomeFilter:
@@ -44,7 +44,7 @@ class EpitomeFilter:
         tools: list[dict[str, Any]] | int | None = None,
         key: Callable[[CallModelData[Any]], str] | None = None,
         on_fit: Callable[[Fitted], object] | None = None,
-        **words: Unpack[FitterWords],
+        **words: Unpack[FitterKeywords],
     ) -> None:
         self._fitters = Fitters("openai-responses", on_fit, **words)
         self._fitters.of(lambda: None)  # so that a budget that is missing is told here

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import BesideWords, FitterWords
+    from ._host import BesideKeywords, FitterKeywords
 
 # Words that are objects of this process: they are not kept when a condenser is serialized.
 _OBJECTS = ("fitter", "engine", "summarizer", "strategies", "embedder")
@@ -63,7 +63,7 @@ class EpitomeCondenser(CondenserBase):
     _logs: Logs = PrivateAttr(default_factory=Logs)
     _answered: list[str] = PrivateAttr(default_factory=list)
 
-    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
+    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterKeywords]) -> None:
         given: dict[str, Any] = {**words}
         objects = {name: given.pop(name) for name in _OBJECTS if name in given}
         super().__init__(**given)
@@ -96,7 +96,7 @@ class EpitomeCondenser(CondenserBase):
     def _condensation(self, came: list[Any], view: View, llm: LLM | None) -> Condensation | None:
         rows = rows_of(came)
         wires = [row.wire for row in rows]
-        beside: BesideWords = {"window": lambda: _window_of(llm), "tools": definitions_of(came), "key": came[0].id}
+        beside: BesideKeywords = {"window": lambda: _window_of(llm), "tools": definitions_of(came), "key": came[0].id}
         usage = None if llm is None else llm.metrics.accumulated_token_usage
         if llm is not None and usage is not None:
             requests = len(llm.metrics.token_usages)
@@ -110,7 +110,7 @@ class EpitomeCondenser(CondenserBase):
             self._logs.note(came, rows, found.apply(view.events))
         return found
 
-    def _fit(self, wires: list[dict[str, Any]], beside: BesideWords, *, is_asked: bool) -> Fitted:
+    def _fit(self, wires: list[dict[str, Any]], beside: BesideKeywords, *, is_asked: bool) -> Fitted:
         if is_asked:
             try:
                 return self._fitters.fit_after(None, wires, **beside)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import BesideWords, FitterWords
+    from ._host import BesideKeywords, FitterKeywords
 
 
 class EpitomeCapability(AbstractCapability[Any]):
@@ -43,7 +43,7 @@ class EpitomeCapability(AbstractCapability[Any]):
     and ask for a compaction. Raises `Infeasible` where what must stay is larger than the budget.
     """
 
-    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
+    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterKeywords]) -> None:
         self._fitters = Fitters("openai-chat", on_fit, **words)
         self._refusals: dict[str, Exception] = {}  # of requests that are about to be made again, by the run
 
@@ -85,7 +85,7 @@ class EpitomeCapability(AbstractCapability[Any]):
         model, parameters = request_context.model, request_context.model_request_parameters
         rows = rows_of(request_context.messages)
         wires = [row.wire for row in rows]
-        beside: BesideWords = {
+        beside: BesideKeywords = {
             "window": lambda: model.context_window,
             "system": "\n\n".join(part.content for part in parameters.instruction_parts or []) or None,
             "tools": _definitions(parameters),

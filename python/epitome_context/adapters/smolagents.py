@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import FitterWords
+    from ._host import FitterKeywords
     from ._recall import Recall
 
 
@@ -46,7 +46,7 @@ class FittedModel(Model):
         /,
         *,
         on_fit: Callable[[Fitted], object] | None = None,
-        **words: Unpack[FitterWords],
+        **words: Unpack[FitterKeywords],
     ) -> None:
         self._model = model
         self._fitters = Fitters("openai-chat", on_fit, usage_of=lambda answer: getattr(answer, "token_usage", None), **words)

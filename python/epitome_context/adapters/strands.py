@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import BesideWords, FitterWords
+    from ._host import BesideKeywords, FitterKeywords
 
 _SHAPE = StrandsShape()
 
@@ -51,7 +51,7 @@ class EpitomeConversationManager(ConversationManager):
     where what must stay is larger than the budget.
     """
 
-    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
+    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterKeywords]) -> None:
         super().__init__()
         self._fitters = Fitters("openai-chat", on_fit, **words)
         self._log = Log()
@@ -103,7 +103,7 @@ class EpitomeConversationManager(ConversationManager):
         rows = rows_of(came, _SHAPE)
         wires = [row.wire for row in rows]
         window = getattr(agent.model, "context_window_limit", None)  # older versions do not know it
-        beside: BesideWords = {
+        beside: BesideKeywords = {
             "window": lambda: window,
             "system": agent.system_prompt,
             "tools": _definitions(agent),

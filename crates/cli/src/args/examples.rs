@@ -122,7 +122,7 @@ Exit code 3: the task and the newest message alone are more.";
 
 #[cfg(feature = "service")]
 pub(super) const FIT: &str = "\
-Example, a question and its answer are a line each:
+Example, a call and its answer are a line each:
   echo '{\"format\":\"openai-chat\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}' |
     epitome fit --stdio";
 

@@ -1,18 +1,16 @@
-//! `epitome fit --stdio`: lists of messages are fitted for a program in any language, a line of JSON for each question and
-//! each answer.
+//! `epitome fit --stdio`: the calls of the packages for a program in any language, a line of JSON for each call and each answer.
 
-mod answers;
+mod calls;
 mod fitters;
 mod kept;
-mod question;
 
 use std::io::{self, BufRead, Read as _};
 use std::process::ExitCode;
 
 use crate::args::FitArgs;
-use crate::failure::CommandResult;
+use crate::failure::{CommandResult, Failure};
 use crate::{configuration, terminal};
-use answers::Answers;
+use calls::{Calls, unreadable};
 use kept::KeptDecisions;
 
 /// The longest line that is read, in bytes: as much as the service takes in a request.
@@ -25,7 +23,7 @@ pub(crate) fn run(args: &FitArgs) -> CommandResult {
         false => configuration::read_for_agent(&args.configuration, &registry)?,
     };
     let kept = if args.plugin { KeptDecisions::of_person() } else { None };
-    let mut answers = Answers::new(configuration::build(&config, &registry)?, kept);
+    let mut calls = Calls::new(config, kept).map_err(|failure| Failure::usage(anyhow::Error::new(failure)))?;
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
     loop {
@@ -37,9 +35,9 @@ pub(crate) fn run(args: &FitArgs) -> CommandResult {
         // The end of a line does not count, and is read already where the line is just as long as it may be.
         let answer = if length as u64 > LONGEST && line.last() != Some(&b'\n') {
             skip_line(&mut input)?;
-            Some(answers.too_long(LONGEST))
+            Some(unreadable(format_args!("is longer than {LONGEST} bytes")))
         } else {
-            answers.answer(&line, write_line)?
+            calls.answer(&line, write_line)?
         };
         if let Some(answer) = answer {
             write_line(answer)?;

@@ -31,20 +31,18 @@ fn session(steps: usize) -> Vec<Value> {
 }
 
 fn question(id: usize, session_name: &str, messages: &[Value]) -> String {
-    let budget = 4_000;
-    json!({"id": id, "session": session_name, "format": "openai-chat", "messages": messages, "budget": budget})
-        .to_string()
-        + "\n"
+    let fitter = json!({"format": "openai-chat", "budget": 4_000});
+    json!({"id": id, "key": session_name, "fitter": fitter, "messages": messages}).to_string() + "\n"
 }
 
 /// What is sent in place of a list.
 fn sent(came: &[Value], result: &Value) -> Vec<Value> {
     let mut sent = Vec::new();
     for piece in result["pieces"].as_array().unwrap() {
-        let number = |name: &str| piece["keep"][name].as_u64().unwrap() as usize;
+        let number = |place: usize| piece["keep"][place].as_u64().unwrap() as usize;
         match (piece.get("keep"), piece.get("edit").or(piece.get("insert"))) {
-            (Some(_), _) => sent.extend_from_slice(&came[number("start")..number("end")]),
-            (None, Some(other)) => sent.push(serde_json::from_str(other["message"].as_str().unwrap()).unwrap()),
+            (Some(_), _) => sent.extend_from_slice(&came[number(0)..number(1)]),
+            (None, Some(other)) => sent.push(other["message"].clone()),
             (None, None) => unreachable!("{piece}"),
         }
     }
@@ -61,7 +59,7 @@ fn a_session_that_grows() {
     for (id, (list, answer)) in lists.iter().zip(&answers).enumerate() {
         let result = &answer["result"];
         assert_eq!(answer["id"], id, "{answer}");
-        assert!(result["tokens_after"].as_u64().unwrap() <= 4_000, "{result}");
+        assert!(result["tokensAfter"].as_u64().unwrap() <= 4_000, "{result}");
         let now = sent(list, result);
         assert_eq!(now[0], list[0], "the task stays");
         match result["status"].as_str().unwrap() {
@@ -84,50 +82,56 @@ fn several_sessions_and_what_left_them() {
     assert_eq!(first[1]["result"]["status"], "compacted");
     assert_eq!(first[2]["result"]["status"], "replayed");
     assert_eq!(first[0]["result"]["pieces"], first[2]["result"]["pieces"]);
-    let handle = first[0]["result"]["removals"][0]["handle"].as_str().unwrap();
+    assert!(first[0].get("report").is_none(), "it was not asked for");
     let asked = |tool: &str, arguments: Value| {
-        let form = "openai-chat";
-        json!({"op": "ask", "tool": tool, "arguments": arguments, "format": form, "messages": list}).to_string() + "\n"
+        json!({"call": "look-up", "tool": tool, "arguments": arguments, "messages": list}).to_string() + "\n"
     };
+    let with_report = |question: &str| question.replacen('{', "{\"report\":true,", 1);
+    let handle = &answers(&with_report(&question(1, "one", &list)), "")[0]["report"]["removals"][0]["handle"];
+    let handle = handle.as_str().unwrap();
     let lines = question(1, "one", &list)
-        + &format!("{{\"op\":\"retrieve\",\"handle\":\"{handle}\",\"id\":\"h\"}}\n")
+        + &format!("{{\"call\":\"fitter-retrieve\",\"of\":\"{handle}\",\"id\":\"h\"}}\n")
         + &asked("search_history", json!({"queries": ["src/part_1/file_57.rs"]}))
         + &asked("recall", json!({"handle": "#0"}))
         + &asked("recall", json!({}))
-        + "\n{\"op\":\"tools\"}\n"
-        + &json!({"op": "brief", "format": "openai-chat", "messages": list, "tokens": 1200}).to_string();
+        + &asked("recall", json!({"handle": handle}))
+        + "\n{\"call\":\"tools\"}\n"
+        + &json!({"call": "brief", "messages": list, "tokens": 1200}).to_string();
     let answers = answers(&lines, "");
-    let given = answers[1]["result"]["messages"].as_array().unwrap();
+    let given = answers[1]["result"].as_array().unwrap();
     assert!(list.contains(&given[0]) && answers[1]["id"] == "h", "{}", answers[1]);
     assert!(answers[2]["result"]["text"].as_str().unwrap().contains("src/part_1/file_57.rs: checked, 399 warnings"));
     assert!(answers[3]["result"]["text"].as_str().unwrap().contains("never touch partner HLV-2209"));
     assert!(answers[4]["result"]["is_error"] == true, "{}", answers[4]);
+    assert!(answers[5]["result"]["is_error"] == false, "{}", answers[5]);
     let names: Vec<&str> =
-        answers[5]["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        answers[6]["result"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["search_history", "recall", "context_status"]);
-    let brief = answers[6]["result"]["text"].as_str().unwrap();
+    let brief = answers[7]["result"]["text"].as_str().unwrap();
     assert!(brief.contains("\n« Look at every part") && brief.contains("[Summary of"), "{brief}");
 }
 
 #[test]
 fn the_longest_line() {
     const LONGEST: usize = 64 * 1024 * 1024;
-    let check = |length: usize, code: &str| {
-        let lines = format!("{}\n{{\"id\":7,\"op\":\"tools\"}}\n", "x".repeat(length));
+    let check = |length: usize, expect: &str| {
+        let lines = format!("{}\n{{\"id\":7,\"call\":\"tools\"}}\n", "x".repeat(length));
         let answers = answers(&lines, "");
         assert_eq!(answers.len(), 2, "{length}");
-        assert_eq!((&answers[0]["error"]["code"], &answers[1]["id"]), (&code.into(), &7.into()), "{length}");
+        assert_eq!((&answers[0]["error"]["kind"], &answers[1]["id"]), (&"format".into(), &7.into()), "{length}");
+        assert!(answers[0]["error"]["message"].as_str().unwrap().contains(expect), "{}", answers[0]);
     };
-    check(LONGEST, "bad-request");
-    check(LONGEST + 1, "too-long");
+    check(LONGEST, "the line is not a JSON object");
+    check(LONGEST + 1, "the line is longer than 67108864 bytes");
 }
 
 #[test]
 fn lists_of_every_form_are_looked_up() {
     let check = |form: &str, list: Value| {
+        let arguments = json!({"handle": "#0"});
         let asked =
-            json!({"op": "ask", "tool": "recall", "arguments": {"handle": "#0"}, "format": form, "messages": list});
-        let told = json!({"op": "brief", "format": form, "messages": list});
+            json!({"call": "look-up", "tool": "recall", "arguments": arguments, "format": form, "messages": list});
+        let told = json!({"call": "brief", "format": form, "messages": list});
         for answer in answers(&format!("{asked}\n{told}\n"), "") {
             let text = answer["result"]["text"].as_str().unwrap_or_default();
             assert!(text.contains("Never touch partner HLV-2209."), "{form}: {answer}");
@@ -146,64 +150,90 @@ fn a_window_leaves_room_for_what_is_beside_the_list() {
     let asked = |more: Value| {
         let mut question = json!({"format": "openai-chat", "messages": list});
         question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        answers(&question.to_string(), "").remove(0)["result"].clone()
+        answers(&question.to_string(), "").remove(0)
     };
-    assert_eq!(asked(json!({"window": 200_000, "reserve": 8_000}))["status"], "unchanged");
-    assert_eq!(asked(json!({"model": "gpt-5"}))["status"], "unchanged");
-    assert_eq!(asked(json!({"window": 20_000, "reserve": 8_000, "system": 9_000}))["status"], "compacted");
-    let whole = asked(json!({"window": 7_500, "reserve": 1_000, "system": "Be brief.", "tools": [], "report": true}));
-    assert_eq!(whole["report"]["status"], "compacted", "{whole}");
+    let status = |more: Value| asked(more)["result"]["status"].clone();
+    let of_window = |window: u32, reserve: u32| json!({"window": window, "reserveOutput": reserve});
+    assert_eq!(status(json!({"engine": of_window(200_000, 8_000)})), "unchanged");
+    assert_eq!(status(json!({"engine": {"model": "gpt-5"}})), "unchanged");
+    assert_eq!(status(json!({"engine": of_window(20_000, 8_000), "system": 9_000})), "compacted");
+    assert_eq!(status(json!({"engine": {"config": "[budget]\nwindow = 8000\nreserve_output = 1000"}})), "compacted");
+    let whole = asked(json!({"engine": of_window(7_500, 1_000), "system": "Be brief.", "tools": [], "report": true}));
+    assert_eq!(whole["report"]["report"]["status"], "compacted", "{whole}");
     // No tools are sent in either case.
-    let budget = |tools: Value| asked(json!({"window": 200_000, "tools": tools}))["budget"].as_u64().unwrap();
-    let none = asked(json!({"window": 200_000}))["budget"].as_u64().unwrap();
+    let budget = |more: Value| asked(more)["result"]["budget"].as_u64().unwrap();
+    let none = budget(json!({"engine": {"window": 200_000}}));
+    let budget = |tools: Value| budget(json!({"engine": {"window": 200_000}, "tools": tools}));
     assert_eq!((budget(json!([])), budget(Value::Null)), (none, none));
     assert!(budget(json!([{"type": "function", "function": {"name": "f"}}])) < none);
-    let after = asked(json!({"budget": 100_000, "overflow": {"limit": 6_000}}));
-    assert!(after["tokens_after"].as_u64().unwrap() <= 6_000, "{after}");
+    let after = asked(json!({"fitter": {"budget": 100_000}, "overflow": {"limit": 6_000}}))["result"].clone();
+    assert!(after["tokensAfter"].as_u64().unwrap() <= 6_000, "{after}");
 }
 
 #[test]
-fn questions_that_cannot_be_answered() {
-    let check = |line: &str, code: &str, expect: &str| {
-        // The next question is answered all the same.
-        let answers = answers(&format!("{line}\n{{\"id\":7,\"op\":\"tools\"}}"), "");
+fn calls_that_fail() {
+    let check = |line: &str, kind: &str, expect: &str| {
+        // The next call is answered all the same.
+        let answers = answers(&format!("{line}\n{{\"id\":7,\"call\":\"tools\"}}"), "");
         assert_eq!(answers.len(), 2, "{line}");
         let error = &answers[0]["error"];
-        assert_eq!(error["code"], code, "{line}: {}", answers[0]);
+        assert_eq!(error["kind"], kind, "{line}: {}", answers[0]);
         assert!(error["message"].as_str().unwrap().contains(expect), "{line}: {error}");
         assert_eq!(answers[1]["id"], 7);
     };
-    let bad = |line: &str, expect: &str| check(line, "bad-request", expect);
-    bad("no JSON", "the line is not a question");
-    bad("[1]", "the line is not a question");
-    bad("{\"messagse\": []}", "unknown field `messagse`");
-    bad("{\"op\": \"fly\"}", "unknown variant `fly`");
-    bad("{}", "`messages` is missing");
-    bad("{\"messages\": []}", "`format` is missing");
-    bad("{\"format\": \"latin\", \"messages\": []}", "there is no `latin`");
-    bad("{\"format\": \"openai-chat\", \"messages\": [{\"role\": \"user\"}, 7]}", "message 1 cannot be read");
-    bad("{\"format\": \"openai-chat\", \"messages\": [], \"budget\": 0}", "`budget` is 0");
-    bad("{\"format\": \"openai-chat\", \"messages\": [], \"budget\": 9, \"window\": 9}", "exclude each other");
-    bad("{\"format\": \"openai-chat\", \"messages\": [], \"reserve\": 9}", "`reserve` is a part of `window`");
-    bad("{\"format\": \"openai-chat\", \"messages\": [], \"window\": 9, \"reserve\": 9}", "leaves nothing");
-    bad("{\"format\": \"openai-chat\", \"messages\": [], \"model\": \"nobody's\"}", "nobody's");
-    bad("{\"op\": \"retrieve\"}", "`handle` is missing");
-    check("{\"op\": \"retrieve\", \"handle\": \"0a1b2c3d\"}", "unknown-handle", "nothing is kept under `0a1b2c3d`");
-    bad("{\"op\": \"brief\", \"file\": \"none.jsonl\"}", "cannot read none.jsonl");
-    bad("{\"op\": \"brief\", \"file\": \"-\"}", "`file`: `-` is not a file");
-    bad(
-        "{\"op\": \"ask\", \"tool\": \"recall\", \"arguments\": {\"handle\": \"#0\"}, \"file\": \"-\"}",
-        "`-` is not a file",
+    let format = |line: &str, expect: &str| check(line, "format", expect);
+    let config = |line: &str, expect: &str| check(line, "config", expect);
+    format("no JSON", "the line is not a JSON object");
+    format("[1]", "the line is not a JSON object");
+    format("{\"id\": 1} 2", "the line is not a JSON object");
+    config("{\"messagse\": [], \"format\": \"gemini\"}", "there is no option `messagse`");
+    config("{\"format\": \"gemini\", \"keyy\": \"one\", \"messages\": []}", "did you mean `key`?");
+    config("{\"alive\": 1, \"messages\": []}", "`alive` takes true or false, not 1");
+    check("{\"call\": \"fly\"}", "other", "there is no call `fly`");
+    config("{\"call\": \"tools\", \"tool\": \"recall\"}", "there is no option `tool`");
+    config("{\"messages\": []}", "`format` is missing");
+    format("{\"format\": \"gemini\"}", "messages: not a JSON list");
+    config("{\"format\": 5, \"messages\": []}", "`format` takes a text, not 5");
+    format("{\"format\": \"latin\", \"messages\": []}", "latin");
+    format("{\"format\": \"pi\", \"messages\": []}", "is not a provider's format");
+    format(
+        "{\"format\": \"openai-chat\", \"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}, 7]}",
+        "messages[1]",
     );
-    bad("{\"op\": \"brief\", \"file\": \"/dev/stdin\"}", "`/dev/stdin` is not a file");
-    bad("{\"op\": \"brief\", \"content\": \"no session\"}", "");
-    bad("{\"op\": \"brief\", \"file\": \"a\", \"content\": \"b\"}", "exclude each other");
-    bad(
-        "{\"op\": \"brief\", \"format\": \"openai-chat\", \"messages\": [{\"role\":\"user\",\"content\":\"Never \
-         go over the budget of the partner.\"}], \"tokens\": 1}",
-        "must stay",
+    config("{\"messages\": [], \"content\": \"\"}", "exclude each other");
+    config(
+        "{\"messages\": [], \"fitter\": {\"format\": \"gemini\", \"budget\": 0}}",
+        "`budget` takes a number of tokens (a whole number, 1 or more)",
     );
-    let invalid = b"{\"id\": \"\xff\"}\n{\"op\": \"tools\"}\n";
+    config("{\"messages\": [], \"fitter\": {\"format\": \"gemini\", \"window\": 9}}", "there is no option `window`");
+    config("{\"messages\": [], \"fitter\": 9}", "`fitter` takes an object");
+    config("{\"format\": \"gemini\", \"messages\": [], \"engine\": {\"windwo\": 9}}", "did you mean `window`?");
+    config(
+        "{\"format\": \"gemini\", \"messages\": [], \"engine\": {\"window\": 900, \"reserveOutput\": 900}}",
+        "reserve_output",
+    );
+    config("{\"format\": \"gemini\", \"messages\": [], \"engine\": {\"model\": \"nobody's\"}}", "nobody's");
+    check("{\"call\": \"fitter-retrieve\", \"of\": \"0a1b2c3d\"}", "other", "nothing was fitted yet");
+    let fitted = answers(
+        "{\"format\": \"gemini\", \"messages\": []}\n{\"call\": \"fitter-retrieve\", \"of\": \"0a1b2c3d\"}",
+        "",
+    );
+    assert_eq!(fitted[1], json!({"id": null, "result": null}));
+    format("{\"call\": \"brief\", \"file\": \"none.jsonl\"}", "cannot read none.jsonl");
+    config("{\"call\": \"brief\", \"file\": \"-\"}", "`file`: `-` is not a file");
+    config("{\"call\": \"brief\", \"file\": \"/dev/stdin\"}", "`/dev/stdin` is not a file");
+    format("{\"call\": \"brief\", \"content\": \"no session\"}", "");
+    config("{\"call\": \"brief\", \"file\": \"a\", \"content\": \"b\"}", "exclude each other");
+    let typed = json!([{"role": "user", "content": "Never go over the budget of the partner."}]);
+    let brief = |more: Value| {
+        let mut line = json!({"call": "brief", "messages": typed});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line.to_string()
+    };
+    check(&brief(json!({"tokens": 1})), "infeasible", "what must stay");
+    config(&brief(json!({"tokens": 0})), "`tokens` takes a number of tokens");
+    config(&brief(json!({"tokens": 9, "context": 9})), "exclude each other");
+    let invalid = b"{\"id\": \"\xff\"}\n{\"call\": \"tools\"}\n";
     let ran = Place::new().run_with("fit --stdio", invalid);
     assert!(ran.code == 0 && ran.text().lines().count() == 2, "{}", ran.text());
     let ran = Place::new().run("fit");
@@ -309,7 +339,7 @@ fn a_configuration_counts() {
 #[test]
 fn a_question_that_is_worked_on_says_so_first() {
     let asked = |more: &str| {
-        let line = format!("{{\"id\": 7, \"op\": \"tools\"{more}}}\n{{\"id\": 8, \"op\": \"tools\"}}\n");
+        let line = format!("{{\"id\": 7, \"call\": \"tools\"{more}}}\n{{\"id\": 8, \"call\": \"tools\"}}\n");
         let told = answers(&line, "");
         told.iter().map(|answer| (answer["id"].clone(), answer["alive"].clone())).collect::<Vec<_>>()
     };
@@ -368,13 +398,14 @@ fn what_was_decided_for_a_plugin_outlives_the_process() {
 fn a_plugin_goes_by_the_settings_of_the_person() {
     let list = session(12);
     let asked = |settings: &str| {
-        let asked = json!({"format": "openai-chat", "messages": list, "window": 14_000, "reserve": 0}).to_string();
-        answer_of_plugin(&of_person(settings), &asked)["result"]["tokens_after"].as_u64().unwrap()
+        let engine = json!({"window": 14_000, "reserveOutput": 0});
+        let asked = json!({"format": "openai-chat", "messages": list, "engine": engine}).to_string();
+        answer_of_plugin(&of_person(settings), &asked)["result"]["tokensAfter"].as_u64().unwrap()
     };
     let (deep, high) = (asked("[budget]\ntarget = 0.2\n"), asked("[budget]\ntarget = 0.35\n"));
     assert!(deep <= 2_800 && high > 2_800 && high <= 4_900, "{deep} {high}");
     let brief = |settings: &str, more: Value| {
-        let mut asked = json!({"op": "brief", "format": "openai-chat", "messages": list, "context": 15_000});
+        let mut asked = json!({"call": "brief", "messages": list, "context": 15_000});
         asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         answer_of_plugin(&of_person(settings), &asked.to_string())["result"]["text"].as_str().unwrap().len()
     };

@@ -183,7 +183,7 @@ const ELSEWHERE: &[Elsewhere] = &[
         "what_left_is_found_by_its_place_in_a_session_that_is_too_long_to_be_searched",
     ),
     ("brief", "--config", FIT, "a_configuration_counts"),
-    ("fit", "--stdio", FIT, "questions_that_cannot_be_answered"),
+    ("fit", "--stdio", FIT, "calls_that_fail"),
     ("fit", "--config", FIT, "a_configuration_counts"),
     ("fit", "--agent", FIT, "a_configuration_counts"),
     ("setup", "--undo", SETUP, "every_agent_in_a_fresh_home_and_back"),

@@ -6,10 +6,10 @@ use epitome::engine::{EngineError, block_on};
 use epitome::live::{LiveError, ModelRequest, ModelRequestOutcome};
 
 use super::decider::Decider;
+use super::decisions::{Conversation, Decisions, Slot};
 use super::full_request::{FullRequest, ProtectedTail};
 use super::host::Host;
-use super::incoming::Incoming;
-use super::memory::{Conversation, Decisions, Slot};
+use super::matched_request::MatchedRequest;
 use super::prepare::{finish, on_its_branch};
 use super::prepared::{FitOutcome, PreparedRequest};
 
@@ -33,7 +33,7 @@ pub struct AskedCompaction {
 pub fn compact_as_asked<S: Slot>(
     decider: &Decider,
     memory: &Decisions<S>,
-    incoming: &Incoming,
+    incoming: &MatchedRequest,
     shared: &S,
     known: &mut Conversation,
     asked: &ModelRequest,

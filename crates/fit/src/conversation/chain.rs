@@ -57,8 +57,8 @@ impl Hashes {
         *hasher.finalize().as_bytes()
     }
 
-    /// The hash after each number of messages: the first is `seed`. Each is given as what it says, with whether it is of the
-    /// system.
+    /// The hash after each number of messages: the first is `seed`. Each message is given by the hash of its content, and
+    /// whether it is a system message.
     ///
     /// A system prompt at the beginning counts by its place only: clients put dates and bills into it, and a decision
     /// about messages holds for any prompt.

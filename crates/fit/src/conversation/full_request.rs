@@ -10,20 +10,20 @@ use epitome::wire::Wire;
 
 use super::bare::bare;
 use super::decider::Decider;
+use super::decisions::Conversation;
 use super::host::Host;
-use super::incoming::Incoming;
-use super::memory::Conversation;
+use super::matched_request::MatchedRequest;
 use super::tail;
 
 /// A request that was read whole.
 pub(super) struct FullRequest<'a> {
-    pub(super) incoming: &'a Incoming,
+    pub(super) incoming: &'a MatchedRequest,
     pub(super) loaded: LoadedFile,
     cancellation: Cancellation,
 }
 
 impl<'a> FullRequest<'a> {
-    pub(super) fn new(incoming: &'a Incoming, cancellation: Cancellation) -> Result<Self, &'static str> {
+    pub(super) fn new(incoming: &'a MatchedRequest, cancellation: Cancellation) -> Result<Self, &'static str> {
         Ok(Self { incoming, loaded: incoming.load()?, cancellation })
     }
 

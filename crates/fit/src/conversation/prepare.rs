@@ -8,15 +8,15 @@ use epitome::session::{Epoch, Session};
 use epitome::strategy::{ArchivedContent, Cancellation};
 
 use super::decider::Decider;
+use super::decisions::{Conversation, Decision, Decisions, Slot};
 use super::full_request::{FullRequest, ProtectedTail};
 use super::host::Host;
-use super::incoming::Incoming;
-use super::memory::{Conversation, Decision, Decisions, Slot};
-use super::prepared::{Figures, FitOutcome, PreparedRequest};
+use super::matched_request::MatchedRequest;
+use super::prepared::{FitOutcome, PreparedRequest, TokenCounts};
 use super::provenance::Provenance;
 use super::recipe::Recipe;
 
-/// After an attempt that came to nothing, the next waits until the view has grown by this share of the usable window.
+/// After a failed attempt, the next waits until the view has grown by this share of the usable window.
 const PATIENCE: f64 = 0.01;
 
 /// Decides what to send for `incoming`, whose conversation `known` is the content of `shared`, and stores the decisions
@@ -24,7 +24,7 @@ const PATIENCE: f64 = 0.01;
 pub fn prepare<S: Slot>(
     decider: &Decider,
     memory: &Decisions<S>,
-    incoming: &Incoming,
+    incoming: &MatchedRequest,
     shared: &S,
     known: &mut Conversation,
     host: &dyn Host,
@@ -41,7 +41,7 @@ pub fn prepare<S: Slot>(
 /// the fork.
 pub(super) fn on_its_branch<S: Slot, T>(
     memory: &Decisions<S>,
-    incoming: &Incoming,
+    incoming: &MatchedRequest,
     shared: &S,
     known: &mut Conversation,
     work: impl FnOnce(&mut Conversation) -> T,
@@ -124,11 +124,11 @@ fn decide(
     PreparedRequest { detail: attempt.detail.or(prepared.detail), report: attempt.report, floor, quality, ..prepared }
 }
 
-/// The session that a request is of, with the decisions that are in force; `None` where it cannot be read. Linear in the
+/// Returns the session that a request belongs to, with the decisions that are in force; `None` if it cannot be read. Linear in the
 /// request.
-pub fn past_of(
+pub fn session_of_request(
     decider: &Decider,
-    incoming: &Incoming,
+    incoming: &MatchedRequest,
     known: &Conversation,
     cancellation: &Cancellation,
 ) -> Option<LiveSession> {
@@ -138,7 +138,7 @@ pub fn past_of(
 }
 
 /// The number of the conversation's decisions that were made at places of this request.
-pub(super) fn fits(incoming: &Incoming, conversation: &Conversation) -> usize {
+pub(super) fn fits(incoming: &MatchedRequest, conversation: &Conversation) -> usize {
     let here = |made: &&Decision| incoming.chain.get(made.place) == Some(&made.digest);
     conversation.decisions.iter().take_while(here).count()
 }
@@ -227,7 +227,7 @@ fn compact_where_due(live: &mut LiveSession, conversation: &mut Conversation, ho
 pub fn shrink<S: Slot>(
     decider: &Decider,
     memory: &Decisions<S>,
-    incoming: &Incoming,
+    incoming: &MatchedRequest,
     shared: &S,
     known: &mut Conversation,
     overflow: Overflow,
@@ -249,7 +249,7 @@ fn shrink_alone(
     let mut live =
         whole.live(decider, conversation, if in_loop { ProtectedTail::Step } else { ProtectedTail::Nothing });
     let before = live.session().journal().len();
-    // The provider's figures are of all that it was sent; the session's budget is of what can be seen.
+    // The provider's counts are of all that it was sent; the session's budget is of what can be seen.
     let hidden = whole.incoming.hidden_tokens;
     let seen = |tokens: Option<u32>| tokens.map(|tokens| tokens.saturating_sub(hidden));
     let overflow = Overflow { limit: seen(overflow.limit), actual: seen(overflow.actual) };
@@ -294,11 +294,11 @@ pub(super) fn finish(
     let tokens_after = live.tokens();
     let tokens_before = tokens_after.saturating_add(saved);
     let usable = live.budget().usable();
-    let counted = |before, after, epochs| Figures { tokens_before: before, tokens_after: after, epochs, usable };
-    let figures = Some(conversation.as_reported(incoming, counted(tokens_before, tokens_after, session.cycle())));
+    let counted = |before, after, epochs| TokenCounts { tokens_before: before, tokens_after: after, epochs, usable };
+    let counts = Some(conversation.as_reported(incoming, counted(tokens_before, tokens_after, session.cycle())));
     conversation.note_sent(incoming, tokens_after);
     if journal.is_empty() {
-        return PreparedRequest::new(FitOutcome::Passed, incoming.body.clone(), figures);
+        return PreparedRequest::new(FitOutcome::Passed, incoming.body.clone(), counts);
     }
     let Some(body) = whole.sendable(session) else {
         // The decision is not kept: the next request is not to fail in the same way.
@@ -308,7 +308,7 @@ pub(super) fn finish(
                 PreparedRequest { outcome: FitOutcome::FailedOpen, detail: Some("not-written"), ..earlier }
             }
             None => PreparedRequest {
-                figures: Some(conversation.as_reported(incoming, counted(tokens_before, tokens_before, 0))),
+                counts: Some(conversation.as_reported(incoming, counted(tokens_before, tokens_before, 0))),
                 ..PreparedRequest::as_it_came(FitOutcome::FailedOpen, "not-written", incoming.body.clone())
             },
         };
@@ -332,13 +332,13 @@ pub(super) fn finish(
         epochs: journal[before..].to_vec(),
         archived,
         provenance,
-        ..PreparedRequest::new(outcome, body, figures)
+        ..PreparedRequest::new(outcome, body, counts)
     }
 }
 
 /// The request that earlier decisions give, where no new decision could be made; `None` where it has no earlier
 /// decision, or where they cannot be carried out. Linear in the request.
-pub fn replay(decider: &Decider, incoming: &Incoming, earlier: &Conversation) -> Option<PreparedRequest> {
+pub fn replay(decider: &Decider, incoming: &MatchedRequest, earlier: &Conversation) -> Option<PreparedRequest> {
     let mut conversation = earlier.clone();
     conversation.truncate(fits(incoming, earlier));
     if conversation.decisions.is_empty() {
@@ -350,10 +350,10 @@ pub fn replay(decider: &Decider, incoming: &Incoming, earlier: &Conversation) ->
     let epochs = epochs.filter(|epoch| epoch.is_compaction()).count() as u32;
     let prepared = |body, tokens_after: u32, provenance| {
         let tokens_before = tokens_after.saturating_add(saved);
-        let figures = Figures { tokens_before, tokens_after, epochs, usable };
-        let figures = Some(earlier.as_reported(incoming, figures));
+        let counts = TokenCounts { tokens_before, tokens_after, epochs, usable };
+        let counts = Some(earlier.as_reported(incoming, counts));
         let quality = earlier.quality.clone();
-        Some(PreparedRequest { provenance, quality, ..PreparedRequest::new(FitOutcome::Replayed, body, figures) })
+        Some(PreparedRequest { provenance, quality, ..PreparedRequest::new(FitOutcome::Replayed, body, counts) })
     };
     let recipe = conversation.recipe.as_ref().filter(|_| !incoming.hides_handles);
     if let Some((recipe, body)) = recipe.and_then(|recipe| Some((recipe, recipe.apply(incoming)?))) {
@@ -364,7 +364,7 @@ pub fn replay(decider: &Decider, incoming: &Incoming, earlier: &Conversation) ->
     prepared(whole.sendable(live.session())?, live.tokens(), provenance(decider, &whole, live.session()))
 }
 
-/// The changes to a request's messages, where the host wants to be told.
+/// The changes to a request's messages, if the host asked for them.
 fn provenance(decider: &Decider, whole: &FullRequest<'_>, session: &Session) -> Option<Arc<Provenance>> {
     decider.tells_provenance().then(|| Arc::new(Provenance::new(whole.incoming, &whole.loaded, session)))
 }

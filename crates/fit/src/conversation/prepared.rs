@@ -22,7 +22,7 @@ pub enum FitOutcome {
     Compacted,
     /// The provider said that it was too long, and took it when it was smaller.
     OverflowRetried,
-    /// Something of ours went wrong: it was sent as earlier decisions make it, or as it came where there are none.
+    /// An internal error: it was sent as earlier decisions make it, or as it came where there are none.
     FailedOpen,
 }
 
@@ -45,12 +45,12 @@ impl FitOutcome {
 pub struct PreparedRequest {
     /// The outcome.
     pub outcome: FitOutcome,
-    /// Why, where there is more to say: a code.
+    /// The reason for the outcome as a code, where there is one.
     pub detail: Option<&'static str>,
     /// The body to send.
     pub body: Bytes,
-    /// The figures of the request; `None` where nothing was counted.
-    pub figures: Option<Figures>,
+    /// The counts of the request; `None` where nothing was counted.
+    pub counts: Option<TokenCounts>,
     /// The new compactions.
     pub epochs: Vec<Epoch>,
     /// Removed text under its handles: the host keeps it.
@@ -66,9 +66,9 @@ pub struct PreparedRequest {
     pub quality: Option<Arc<Quality>>,
 }
 
-/// The figures of a request.
+/// The counts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Figures {
+pub struct TokenCounts {
     /// Tokens of the messages as they came.
     pub tokens_before: u32,
     /// Tokens of the messages as they are sent.
@@ -85,9 +85,9 @@ impl PreparedRequest {
         Self { detail: Some(detail), ..Self::new(outcome, body, None) }
     }
 
-    pub(super) fn new(outcome: FitOutcome, body: Bytes, figures: Option<Figures>) -> Self {
+    pub(super) fn new(outcome: FitOutcome, body: Bytes, counts: Option<TokenCounts>) -> Self {
         let (epochs, archived) = (Vec::new(), Vec::new());
         let (report, floor, provenance, quality) = (None, None, None, None);
-        Self { outcome, detail: None, body, figures, epochs, archived, report, floor, provenance, quality }
+        Self { outcome, detail: None, body, counts, epochs, archived, report, floor, provenance, quality }
     }
 }

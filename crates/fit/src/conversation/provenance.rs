@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome::formats::LoadedFile;
 use epitome::session::{EntryKey, Session};
 
-use super::incoming::Incoming;
+use super::matched_request::MatchedRequest;
 
 /// The changes to the messages of a request's list, by their numbers in it.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ pub struct Removal {
 
 impl Provenance {
     /// The changes to the messages of `incoming`, which was read as `loaded`, in `session`. Linear in the session.
-    pub(super) fn new(incoming: &Incoming, loaded: &LoadedFile, session: &Session) -> Self {
+    pub(super) fn new(incoming: &MatchedRequest, loaded: &LoadedFile, session: &Session) -> Self {
         let records = loaded.sessions.first().map(|session| &session.records[..]).unwrap_or_default();
         let number = |record: &u32| {
             let start = records.get(*record as usize)?.start;

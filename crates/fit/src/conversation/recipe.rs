@@ -27,7 +27,7 @@ use epitome::formats::validate;
 use epitome::wire::Outline;
 
 use super::chain::Digest;
-use super::incoming::Incoming;
+use super::matched_request::MatchedRequest;
 
 /// The way to make the beginning of a conversation's requests smaller.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ enum Piece {
 impl Recipe {
     /// The recipe that turns `incoming` into `sent`, which has `tokens` tokens. `None` where no recipe gives these
     /// bytes, or where it is not certain that later messages can be sent as they come.
-    pub(super) fn new(incoming: &Incoming, sent: &[u8], tokens: u32) -> Option<Self> {
+    pub(super) fn new(incoming: &MatchedRequest, sent: &[u8], tokens: u32) -> Option<Self> {
         // The next message of the model belongs to its last one, so that one is not complete yet.
         let messages = incoming.messages();
         let newest_step = messages.iter().rposition(|item| item.is_model).unwrap_or(messages.len().checked_sub(1)?);
@@ -101,7 +101,7 @@ impl Recipe {
     }
 
     /// The request that is sent for `incoming`, where this recipe applies to it. Linear in what is sent.
-    pub(super) fn apply(&self, incoming: &Incoming) -> Option<Bytes> {
+    pub(super) fn apply(&self, incoming: &MatchedRequest) -> Option<Bytes> {
         let is_here = |(place, digest): (usize, Digest)| incoming.chain.get(place) == Some(&digest);
         if !is_here((self.place, self.digest)) || self.rewritten_of(incoming) != self.rewritten {
             return None;
@@ -125,7 +125,7 @@ impl Recipe {
     }
 
     /// Tokens of the request that is sent for `incoming`.
-    pub(super) fn tokens(&self, incoming: &Incoming) -> u32 {
+    pub(super) fn tokens(&self, incoming: &MatchedRequest) -> u32 {
         let rest = self.tokens.saturating_add(incoming.tokens_behind(self.place));
         rest.saturating_add(incoming.head_tokens())
     }
@@ -139,7 +139,7 @@ impl Recipe {
         size_of::<Self>() + self.pieces.iter().map(|it| piece(it) + size_of::<Piece>()).sum::<usize>()
     }
 
-    fn write(&self, incoming: &Incoming) -> Option<Vec<u8>> {
+    fn write(&self, incoming: &MatchedRequest) -> Option<Vec<u8>> {
         let (body, list) = (&incoming.body[..], &incoming.list[..]);
         let mut made = Vec::with_capacity(body.len());
         made.extend_from_slice(&body[..opening(body, list)?]);
@@ -156,7 +156,7 @@ impl Recipe {
         Some(made)
     }
 
-    fn rewritten_of(&self, incoming: &Incoming) -> Digest {
+    fn rewritten_of(&self, incoming: &MatchedRequest) -> Digest {
         let mut hasher = blake3::Hasher::new();
         let mut next = 0;
         let came = self.pieces.iter().filter_map(|piece| match piece {
@@ -181,7 +181,7 @@ fn opening(body: &[u8], list: &[Range<usize>]) -> Option<usize> {
 
 /// Whether the messages from number `first` on are whole steps: each call with its results, nothing that a provider
 /// refuses. What the full way would repair is left to it. Linear in these messages.
-fn is_whole(incoming: &Incoming, first: usize) -> bool {
+fn is_whole(incoming: &MatchedRequest, first: usize) -> bool {
     let (Some(from), Some(to)) = (incoming.list.get(first), incoming.list.last()) else { return false };
     let Ok(messages) = std::str::from_utf8(&incoming.body[from.start..to.end]) else { return false };
     // A possible next message of the model shows whether a call is open.

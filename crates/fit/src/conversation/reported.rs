@@ -4,12 +4,12 @@ use epitome::engine::{Budget, Threshold};
 use epitome::strategy::Tokens;
 use serde::{Deserialize, Serialize};
 
-use super::prepared::Figures;
+use super::prepared::TokenCounts;
 
 /// How many requests are remembered: their median shrugs off one whose answer came for another request.
 const REMEMBERED: usize = 9;
 
-/// The shares of what is counted here that a provider's figures may be. Beyond them something else was counted.
+/// The shares of what is counted here that a provider's counts may be. Beyond them something else was counted.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.5..=2.5;
 
 /// What the provider counted for the newest requests, as shares of what was counted here: whole requests are compared, tools
@@ -67,15 +67,15 @@ impl ReportedShares {
         }
     }
 
-    /// Figures of tokens that were counted here as the provider's.
-    pub(super) fn as_reported(&self, model: Option<&str>, figures: Figures) -> Figures {
+    /// Returns token counts that were made here as the provider's.
+    pub(super) fn as_reported(&self, model: Option<&str>, counts: TokenCounts) -> TokenCounts {
         let share = self.share(model);
         let reported = |tokens: Tokens| (f64::from(tokens) * share).round() as Tokens;
-        Figures {
-            tokens_before: reported(figures.tokens_before),
-            tokens_after: reported(figures.tokens_after),
-            usable: reported(figures.usable),
-            ..figures
+        TokenCounts {
+            tokens_before: reported(counts.tokens_before),
+            tokens_after: reported(counts.tokens_after),
+            usable: reported(counts.usable),
+            ..counts
         }
     }
 }
@@ -86,14 +86,14 @@ mod tests {
 
     #[test]
     fn the_median_of_the_newest_shares_counts() {
-        let check = |figures: &[(u32, u64)], expect: f64| {
+        let check = |counts: &[(u32, u64)], expect: f64| {
             let mut shares = ReportedShares::default();
-            for (sent, reported) in figures {
+            for (sent, reported) in counts {
                 shares.note_sent(Some("m"), *sent);
                 shares.learn(*reported);
                 shares.learn(7 * *reported); // a figure for nothing
             }
-            assert_eq!(shares.share(Some("m")), expect, "{figures:?}");
+            assert_eq!(shares.share(Some("m")), expect, "{counts:?}");
             assert_eq!(shares.share(Some("other")), 1.0);
         };
         check(&[], 1.0);
@@ -114,8 +114,8 @@ mod tests {
         let own = shares.own_budget(None, budget.clone());
         assert_eq!((own.window, own.reserve_output, own.soft), (80_000, 8_000, Threshold::Tokens(4_000)));
         assert_eq!(shares.own_budget(Some("m"), budget.clone()), budget);
-        let figures = Figures { tokens_before: 400, tokens_after: 80, epochs: 3, usable: 72_000 };
-        let told = shares.as_reported(None, figures);
+        let counts = TokenCounts { tokens_before: 400, tokens_after: 80, epochs: 3, usable: 72_000 };
+        let told = shares.as_reported(None, counts);
         assert_eq!((told.tokens_before, told.tokens_after, told.epochs, told.usable), (500, 100, 3, 90_000));
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use epitome::formats::{Wire, validate};
-use epitome_fit::{Beside, FitOptions, FitPiece, FitRequest, FitStatus, Fitter};
+use epitome_fit::{FitOptions, FitPiece, FitRequest, FitStatus, Fitter, RequestPart};
 use proptest::prelude::*;
 
 use crate::lists::{List, chat, fitter, made_up, recorded, said, turn};
@@ -156,7 +156,7 @@ fn what_cannot_fit_is_told() {
         let task = said(profile, "user", "Fix the build");
         let fitter = fitter(profile, FitOptions::within(60));
         for attempt in 0..2 {
-            let request = FitRequest { system: Beside::Json(&system), ..FitRequest::new([&task]) };
+            let request = FitRequest { system: RequestPart::Json(&system), ..FitRequest::new([&task]) };
             let fitted = fitter.fit(&request).unwrap();
             assert_eq!((fitted.status, fitted.budget), (FitStatus::Infeasible, 60), "{profile:?} {attempt}");
             let floor = fitted.floor.as_ref().unwrap_or_else(|| panic!("{profile:?} {attempt}: {:?}", fitted.detail));

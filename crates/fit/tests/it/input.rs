@@ -1,7 +1,7 @@
 //! Input that cannot be fitted, and odd input that can.
 
 use epitome::formats::Wire;
-use epitome_fit::{Beside, FitOptions, FitRequest, FitStatus};
+use epitome_fit::{FitOptions, FitRequest, FitStatus, RequestPart};
 
 use crate::lists::fitter;
 
@@ -24,9 +24,9 @@ fn errors_say_what_is_wrong_and_where() {
     check(Wire::Anthropic, &[r#"{"content":"x"}"#], "message 0 cannot be read: `role`: a text is expected");
     let fitter = fitter(Wire::Anthropic, FitOptions::within(1_000));
     let error = |request: FitRequest<'_>| fitter.fit(&request).unwrap_err().to_string();
-    let system = error(FitRequest { system: Beside::Json("You are terse."), ..FitRequest::new([good]) });
+    let system = error(FitRequest { system: RequestPart::Json("You are terse."), ..FitRequest::new([good]) });
     assert!(system.starts_with("the system prompt cannot be read: it is not JSON: "), "{system}");
-    let tools = error(FitRequest { tools: Beside::Json("[}"), ..FitRequest::new([good]) });
+    let tools = error(FitRequest { tools: RequestPart::Json("[}"), ..FitRequest::new([good]) });
     assert!(tools.starts_with("the definitions of tools cannot be read: it is not JSON: "), "{tools}");
 }
 
@@ -35,10 +35,10 @@ fn what_is_not_shown_takes_its_part_of_the_budget() {
     let fitter = fitter(Wire::Anthropic, FitOptions::within(1_000));
     let request = FitRequest::new([r#"{"role":"user","content":"x"}"#]);
     let budget = |system, tools| fitter.fit(&FitRequest { system, tools, ..request.clone() }).unwrap().budget;
-    assert_eq!(budget(Beside::Nothing, Beside::Nothing), 1_000);
-    assert_eq!(budget(Beside::Tokens(100), Beside::Tokens(50)), 850);
+    assert_eq!(budget(RequestPart::Nothing, RequestPart::Nothing), 1_000);
+    assert_eq!(budget(RequestPart::Tokens(100), RequestPart::Tokens(50)), 850);
     let tools = r#"[{"name":"bash","description":"Runs a command.","input_schema":{"type":"object"}}]"#;
-    assert!(budget(Beside::Nothing, Beside::Json(tools)) < 1_000);
+    assert!(budget(RequestPart::Nothing, RequestPart::Json(tools)) < 1_000);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use epitome::formats::{ReadOptions, Wire, read, render};
 use epitome::{Runtime, Session};
-use epitome_fit::{Beside, FitOptions, FitRequest, Fitted, Fitter};
+use epitome_fit::{FitOptions, FitRequest, Fitted, Fitter, RequestPart};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ impl List {
     pub(crate) fn request(&self, length: usize) -> FitRequest<'_> {
         let mut request = FitRequest::new(&self.messages[..length]);
         if let Some(system) = &self.system {
-            request.system = Beside::Json(system);
+            request.system = RequestPart::Json(system);
         }
         request
     }

@@ -2,7 +2,7 @@
 
 use epitome::formats::Wire;
 use epitome::live::Overflow;
-use epitome_fit::{Beside, FitOptions, FitPiece, FitRequest, FitStatus, fit};
+use epitome_fit::{FitOptions, FitPiece, FitRequest, FitStatus, RequestPart, fit};
 use serde_json::Value;
 
 use crate::lists::{List, chat, fitter, runtime, said};
@@ -111,7 +111,8 @@ fn a_system_prompt_beside_a_chat_is_not_of_the_list() {
     let messages = chat(20);
     let fitter = fitter(Wire::OpenaiChat, FitOptions::within(4_000));
     for length in [1, 21, 41] {
-        let request = FitRequest { system: Beside::Json("\"You are terse.\""), ..FitRequest::new(&messages[..length]) };
+        let request =
+            FitRequest { system: RequestPart::Json("\"You are terse.\""), ..FitRequest::new(&messages[..length]) };
         let fitted = fitter.fit(&request).unwrap();
         let sent = fitted.to_messages(&messages[..length]).unwrap();
         assert_eq!(sent[0], messages[0], "{length}");
@@ -141,7 +142,7 @@ fn what_is_not_shown_counts_behind_a_limit_that_the_provider_named() {
     let overflow = Overflow { limit: Some(3_800), actual: None };
     let refused = fitter.fit_after(&FitRequest::new(&messages), overflow).unwrap();
     assert_eq!((refused.status, refused.budget), (FitStatus::Compacted, 3_800));
-    let hidden = FitRequest { tools: Beside::Tokens(3_000), ..FitRequest::new(&messages) };
+    let hidden = FitRequest { tools: RequestPart::Tokens(3_000), ..FitRequest::new(&messages) };
     for attempt in 0..2 {
         let fitted = fitter.fit(&hidden).unwrap();
         let is_told = fitted.status == FitStatus::Infeasible;
@@ -151,7 +152,7 @@ fn what_is_not_shown_counts_behind_a_limit_that_the_provider_named() {
         fitter.fit_after(&hidden, Overflow { limit: Some(3_800), actual }).unwrap();
     }
     // More is hidden than there is room for: the limit does not grow by that.
-    let too_much = FitRequest { tools: Beside::Tokens(9_000), ..FitRequest::new(&messages) };
+    let too_much = FitRequest { tools: RequestPart::Tokens(9_000), ..FitRequest::new(&messages) };
     fitter.fit_after(&too_much, Overflow { limit: None, actual: None }).unwrap();
     assert_eq!(fitter.fit(&FitRequest::new(&messages)).unwrap().budget, 3_800);
 }

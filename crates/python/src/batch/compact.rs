@@ -1,7 +1,7 @@
 //! A column of sessions, compacted.
 
 use epitome::Status;
-use epitome_binding::{Compacted, Words, compact_words, format_of};
+use epitome_binding::{CompactOptions, Compacted, read_options};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -25,25 +25,24 @@ struct CompactedRow {
 
 /// Compacts every session of a column.
 #[pyfunction]
-#[pyo3(signature = (engine, column, *, words, report, threads))]
+#[pyo3(signature = (engine, column, *, options, report, threads))]
 pub(super) fn compact_column(
     py: Python<'_>,
     engine: &Engine,
     column: &Bound<'_, PyAny>,
-    words: Json,
+    options: Json,
     report: bool,
     threads: usize,
 ) -> PyResult<Column> {
     let parts = &engine.parts;
-    // A mistake in the words is one of the call, not of every row.
-    let words = parts.without_python(py, |parts| {
-        let words = compact_words(&words.0)?;
-        parts.request(&words, 0, 0)?;
-        [&words.format, &words.to].into_iter().flatten().try_for_each(|name| format_of(name).map(drop))?;
-        Ok(words)
+    // A mistake in the options is one of the call, not of every row.
+    let options = parts.without_python(py, |parts| {
+        let options: CompactOptions = read_options(&options.0)?;
+        options.check(parts)?;
+        Ok(options)
     })?;
     let rows = Rows::from_python(column, "column")?;
-    let done = each_row(py, parts, threads, &rows, |_, bytes| row_of(parts, bytes, &words, report))?;
+    let done = each_row(py, parts, threads, &rows, |_, bytes| row_of(parts, bytes, &options, report))?;
     let status = |row: &Option<Result<CompactedRow, String>>| match row {
         None => None,
         Some(Ok(row)) => Some(row.status.as_str()),
@@ -63,8 +62,8 @@ pub(super) fn compact_column(
     Column::new(fields, done.len())
 }
 
-fn row_of(parts: &Parts, bytes: Vec<u8>, words: &Words, with_report: bool) -> Result<CompactedRow, Failure> {
-    let compacted = Compacted::new(parts, bytes.into(), words, false)?;
+fn row_of(parts: &Parts, bytes: Vec<u8>, options: &CompactOptions, with_report: bool) -> Result<CompactedRow, Failure> {
+    let compacted = Compacted::new(parts, bytes, options, false)?;
     let report = &compacted.report;
     let messages = match Failure::of_report(report) {
         Some(failure) => Err(failure.to_string()),

@@ -20,7 +20,7 @@ const FIGURES: [Metric; 6] =
 /// Measures methods at budgets on every session of a column.
 #[pyfunction]
 #[pyo3(signature = (engine, column, *, methods, budgets, cut, reasoning, format, threads))]
-#[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
+#[allow(clippy::too_many_arguments)] // the arguments of one Python call, by their names
 pub(super) fn score_column(
     py: Python<'_>,
     engine: &Engine,
@@ -56,7 +56,7 @@ pub(super) fn score_column(
     Column::new(fields, done.len())
 }
 
-/// The plan of the words; every mistake in them is one of the call.
+/// Returns the plan of the options; every mistake in them is one of the call.
 fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: bool) -> Result<Plan, Failure> {
     let registry = epitome::registry();
     let parse = |spec: &String| Method::parse(spec, &registry).map(Arc::new);

@@ -35,7 +35,7 @@ impl<T> WorkedRows<T> {
     }
 }
 
-/// What `work` makes of the session of each row, by its number, on `threads` threads, while Python is let go; on all cores
+/// What `work` makes of the session of each row, by its number, on `threads` threads, while the interpreter's lock is released; on all cores
 /// with 0. Everything within a row is on these threads too. A row that panics has failed, and spoils no other.
 pub(crate) fn each_row<T: Send>(
     py: Python<'_>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome::strategy::{EmbedError, Embedder, Embeddings, async_trait};
 use pyo3::prelude::*;
 
-use super::raised::{Raised, with_python};
+use super::pending_exceptions::{PendingExceptions, with_python};
 
 /// Asks a callable for vectors.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct PythonEmbedder {
     /// What is asked.
     pub(crate) call: Py<PyAny>,
     /// Keeps what the callable raises.
-    pub(crate) raised: Arc<Raised>,
+    pub(crate) raised: Arc<PendingExceptions>,
 }
 
 impl PythonEmbedder {

@@ -11,7 +11,7 @@ use epitome::strategy::{
 };
 use pyo3::prelude::*;
 
-use super::raised::{Raised, with_python};
+use super::pending_exceptions::{PendingExceptions, with_python};
 use crate::json_text::text_of;
 use crate::objects::{object_from, object_of};
 
@@ -29,7 +29,7 @@ pub(crate) struct PythonStrategy {
 }
 
 /// The registration of a strategy that is written in Python.
-pub(crate) fn registration(given: PythonStrategy, raised: &Arc<Raised>) -> Registration {
+pub(crate) fn registration(given: PythonStrategy, raised: &Arc<PendingExceptions>) -> Registration {
     let meta = Meta {
         id: kept_text(&given.id),
         summary: kept_text(&given.summary),
@@ -58,7 +58,7 @@ pub(crate) fn registration(given: PythonStrategy, raised: &Arc<Raised>) -> Regis
 struct Planner {
     meta: Meta,
     call: Py<PyAny>,
-    raised: Arc<Raised>,
+    raised: Arc<PendingExceptions>,
 }
 
 impl Strategy for Planner {

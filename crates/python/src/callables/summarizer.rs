@@ -8,7 +8,7 @@ use epitome::strategy::{Message, SummarizeError, Summarizer, Summary, SummaryTas
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use super::raised::{Raised, with_python};
+use super::pending_exceptions::{PendingExceptions, with_python};
 use crate::json_text::WholeText;
 use crate::objects::object_from;
 
@@ -20,7 +20,7 @@ pub(crate) struct PythonSummarizer {
     /// Who writes the summary where the callable fails; `None` where nothing is to be done then.
     pub(crate) second: Option<Arc<dyn Summarizer>>,
     /// Keeps what the callable raises.
-    pub(crate) raised: Arc<Raised>,
+    pub(crate) raised: Arc<PendingExceptions>,
 }
 
 /// What a callable gives: the text, and the tokens that a model read and wrote for it.

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use epitome::config::{Prices, TokenUsage};
 use epitome::wire::{ReportedUsage, Wire};
-use epitome_fit::conversation::Figures;
+use epitome_fit::conversation::TokenCounts;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -74,7 +74,13 @@ pub(crate) struct ReportedTokens {
 
 impl Account {
     /// Notes a request that the provider accepted.
-    pub(super) fn note_request(&mut self, owner: &Arc<str>, wire: Wire, model: Option<&str>, figures: Option<Figures>) {
+    pub(super) fn note_request(
+        &mut self,
+        owner: &Arc<str>,
+        wire: Wire,
+        model: Option<&str>,
+        counts: Option<TokenCounts>,
+    ) {
         let entry = &mut self.entry;
         self.owner = Some(Arc::clone(owner));
         entry.interface = wire.as_str();
@@ -84,11 +90,11 @@ impl Account {
             entry.began = entry.last;
         }
         entry.requests += 1;
-        if let Some(figures) = figures {
-            entry.compactions = figures.epochs;
-            (entry.tokens_before, entry.tokens_after) = (figures.tokens_before, figures.tokens_after);
-            entry.tokens_usable = figures.usable;
-            entry.tokens_saved += u64::from(saved(figures));
+        if let Some(counts) = counts {
+            entry.compactions = counts.epochs;
+            (entry.tokens_before, entry.tokens_after) = (counts.tokens_before, counts.tokens_after);
+            entry.tokens_usable = counts.usable;
+            entry.tokens_saved += u64::from(saved(counts));
         }
     }
 
@@ -127,8 +133,8 @@ impl Account {
 }
 
 /// The tokens of a request that were not sent.
-pub(super) fn saved(figures: Figures) -> u32 {
-    figures.tokens_before.saturating_sub(figures.tokens_after)
+pub(super) fn saved(counts: TokenCounts) -> u32 {
+    counts.tokens_before.saturating_sub(counts.tokens_after)
 }
 
 fn now() -> i64 {
@@ -145,10 +151,10 @@ mod tests {
     fn requests_and_answers_add_up() {
         let (prices, owner) = (Prices::shipped().unwrap(), Arc::from("alice"));
         let mut account = Account::default();
-        let figures =
-            |before, after| Some(Figures { tokens_before: before, tokens_after: after, epochs: 1, usable: 90 });
-        account.note_request(&owner, Wire::Anthropic, Some("claude-sonnet-5"), figures(70, 30));
-        account.note_request(&owner, Wire::Anthropic, None, figures(80, 40));
+        let counts =
+            |before, after| Some(TokenCounts { tokens_before: before, tokens_after: after, epochs: 1, usable: 90 });
+        account.note_request(&owner, Wire::Anthropic, Some("claude-sonnet-5"), counts(70, 30));
+        account.note_request(&owner, Wire::Anthropic, None, counts(80, 40));
         account.note_request(&owner, Wire::Anthropic, None, None);
         let usage =
             ReportedUsage { input: Some(1_000_000), cached: 500_000, cache_writes: 500_000, output: Some(100_000) };

@@ -40,13 +40,13 @@ pub(super) fn with_headers(metrics: &ServiceMetrics, mut response: Response, pre
             "a model's summary was checked"
         );
     }
-    match prepared.figures {
-        Some(figures) => tracing::info!(
+    match prepared.counts {
+        Some(counts) => tracing::info!(
             did = outcome,
             detail = prepared.detail,
-            tokens_before = figures.tokens_before,
-            tokens_after = figures.tokens_after,
-            epochs = figures.epochs,
+            tokens_before = counts.tokens_before,
+            tokens_after = counts.tokens_after,
+            epochs = counts.epochs,
             "sent on"
         ),
         None => tracing::info!(did = outcome, detail = prepared.detail, "sent on"),
@@ -56,10 +56,10 @@ pub(super) fn with_headers(metrics: &ServiceMetrics, mut response: Response, pre
     if let Some(detail) = prepared.detail {
         headers.insert(DETAIL, HeaderValue::from_static(detail));
     }
-    if let Some(figures) = prepared.figures {
-        headers.insert(TOKENS_BEFORE, HeaderValue::from(figures.tokens_before));
-        headers.insert(TOKENS_AFTER, HeaderValue::from(figures.tokens_after));
-        headers.insert(EPOCH, HeaderValue::from(figures.epochs));
+    if let Some(counts) = prepared.counts {
+        headers.insert(TOKENS_BEFORE, HeaderValue::from(counts.tokens_before));
+        headers.insert(TOKENS_AFTER, HeaderValue::from(counts.tokens_after));
+        headers.insert(EPOCH, HeaderValue::from(counts.epochs));
     }
     response
 }

@@ -9,7 +9,7 @@ use axum::response::Response;
 use epitome::live::Overflow;
 use epitome::strategy::Cancellation;
 use epitome::wire::{Address, Route, Wire};
-use epitome_fit::conversation::{FitOutcome, PreparedRequest, glance, prepare, replay, shrink};
+use epitome_fit::conversation::{FitOutcome, PreparedRequest, prepare, prepare_fast, replay, shrink};
 use reqwest::Url;
 
 use super::answer::{STATUS, streamed, with_headers};
@@ -233,7 +233,7 @@ async fn decide(
     let (shared_proxy, read, same) = (Arc::clone(proxy), Arc::clone(&incoming), shared.clone());
     // Elsewhere, so that a fault of ours ends there.
     let glanced = tokio::task::spawn_blocking(move || {
-        let prepared = glance(&shared_proxy.decider, &read, &mut turn);
+        let prepared = prepare_fast(&shared_proxy.decider, &read, &mut turn);
         if prepared.is_some() {
             shared_proxy.decisions.keep(&same, &mut turn, read.end());
         }

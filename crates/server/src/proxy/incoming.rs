@@ -7,13 +7,13 @@ use epitome_fit::conversation::{self, Digest};
 /// A request with the known facts of each of its messages, and with the facts that only the proxy needs.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    request: conversation::Incoming,
+    request: conversation::MatchedRequest,
     /// Where the client's own conversation ends, in case there is more in this one: what its model looked up.
     pub(super) woven_at: Option<Digest>,
 }
 
 impl Incoming {
-    pub(super) fn new(request: conversation::Incoming) -> Self {
+    pub(super) fn new(request: conversation::MatchedRequest) -> Self {
         Self { request, woven_at: None }
     }
 
@@ -24,7 +24,7 @@ impl Incoming {
 }
 
 impl Deref for Incoming {
-    type Target = conversation::Incoming;
+    type Target = conversation::MatchedRequest;
 
     fn deref(&self) -> &Self::Target {
         &self.request

@@ -28,14 +28,14 @@ pub(crate) fn router(proxy: Arc<Proxy>) -> OpenApiRouter {
 impl Proxy {
     /// Notes a request that its provider accepted: its conversation, where this is remembered.
     pub(super) fn note(&self, incoming: &Arc<Incoming>, prepared: &PreparedRequest) -> Option<SharedConversation> {
-        if let Some(figures) = prepared.figures {
-            self.core.metrics.saved_by_proxy(saved(figures));
+        if let Some(counts) = prepared.counts {
+            self.core.metrics.saved_by_proxy(saved(counts));
         }
         // It may be another conversation by now: one that parted from a known one was remembered on its own.
         let shared = self.decisions.find(&incoming.chain)?;
         let is_first = {
             let mut account = shared.account();
-            account.note_request(&incoming.owner, incoming.wire, incoming.model.as_deref(), prepared.figures);
+            account.note_request(&incoming.owner, incoming.wire, incoming.model.as_deref(), prepared.counts);
             account.is_new()
         };
         if is_first {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use epitome::Runtime;
 use epitome::config::{CompactionBy, Prices};
-use epitome_fit::conversation::{Decider, Decisions, Incoming, PreparedRequest};
+use epitome_fit::conversation::{Decider, Decisions, MatchedRequest, PreparedRequest};
 
 use super::compaction_support::CompactionSupport;
 use super::conversation::SharedConversation;
@@ -89,8 +89,8 @@ impl Proxy {
         self.runtime().proxy_recall && !self.has_handles && !takes_tools
     }
 
-    /// Keeps what left the context of a request, to be retrieved by its handle.
-    pub(super) fn archive(&self, incoming: &Incoming, mut prepared: PreparedRequest) -> PreparedRequest {
+    /// Keeps what left the context of a request, for those who ask for it by its handle.
+    pub(super) fn archive(&self, incoming: &MatchedRequest, mut prepared: PreparedRequest) -> PreparedRequest {
         self.core.archives.keep(&incoming.owner, std::mem::take(&mut prepared.archived));
         prepared
     }

@@ -13,7 +13,7 @@ use crate::http::parts;
 /// A request that was looked at from outside. What is new in it has not been read yet.
 #[derive(Debug)]
 pub(crate) struct UnreadRequest {
-    request: conversation::UnreadRequest,
+    request: conversation::RawRequest,
     /// What its address says.
     said: Address,
 }
@@ -43,7 +43,7 @@ impl UnreadRequest {
         said: Address,
     ) -> Result<Self, &'static str> {
         let outline = outline.map_or_else(|| Outline::read(&bytes, wire), Ok)?;
-        let request = conversation::UnreadRequest::at(&proxy.decider, tenant, wire, seed, bytes, outline);
+        let request = conversation::RawRequest::at(&proxy.decider, tenant, wire, seed, bytes, outline);
         if request.len() > proxy.core.settings.limits.parts {
             return Err("too-many-parts");
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_mcp::LogIndex;
+use epitome::lookup::LogIndex;
 use epitome_shelf::WeighedLru;
 use parking_lot::Mutex;
 

@@ -6,10 +6,11 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use epitome::Session;
+use epitome::context::ContextStatus;
+use epitome::lookup::{Answer, Call, LogIndex, SessionPast};
 use epitome::recall::{Passage, Pool, Query, QueryProblem, Source};
 use epitome::session::Role;
 use epitome::store::{Paging, SessionFilter};
-use epitome_mcp::{Answer, Call, ContextStatus, LogIndex, SessionPast};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 

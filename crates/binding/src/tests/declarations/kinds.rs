@@ -1,4 +1,4 @@
-//! Schemas of what words of calls take.
+//! Schemas of the values of options.
 
 use epitome::engine::Mode;
 use epitome::formats::Wire;
@@ -10,9 +10,9 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::calls::takes::{
-    BesideWord, ByName, Bytes, ChainName, Characters, Conversations, GivenShare, OneOrMore, PageNumber, Passages,
-    Secret, Sought, Tokens, TokensOrNone,
+use crate::dispatcher::values::{
+    BudgetValue, ByName, Bytes, ChainName, Characters, Conversations, OneOrMore, PageNumber, Passages,
+    RequestPartValue, SearchText, Secret, Tokens, TokensOrNone,
 };
 
 macro_rules! schemas {
@@ -35,7 +35,7 @@ schemas! {
     Passages: json!({ "type": "integer" });
     Characters: json!({ "type": "integer" });
     PageNumber: json!({ "type": "integer" });
-    GivenShare: json!({ "type": "number" });
+    BudgetValue: json!({ "type": "number" });
     Secret: json!({ "type": "string", "format": "binary" });
     Configuration: json!({
         "oneOf": [{ "type": "string" }, { "type": "object" }],
@@ -68,7 +68,7 @@ pub(crate) struct TextOrTexts;
 /// One speaker, or several.
 pub(crate) struct SourceOrSources;
 
-/// Without a value a word is not there: no declaration names a default.
+/// An option without a value is not there: no declaration names a default.
 macro_rules! without_defaults {
     ($($type:ty),+) => {$(
         impl serde::Serialize for $type {
@@ -87,15 +87,15 @@ without_defaults!(
     Passages,
     Characters,
     PageNumber,
-    GivenShare,
+    BudgetValue,
     Secret,
-    BesideWord,
+    RequestPartValue,
     ByName<HostChanges>,
     ByName<Mode>,
     ByName<TaskKind>,
     OneOrMore<ChainName>,
     OneOrMore<MessageRange>,
-    OneOrMore<Sought>,
+    OneOrMore<SearchText>,
     OneOrMore<Source>
 );
 

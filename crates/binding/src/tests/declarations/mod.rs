@@ -16,9 +16,11 @@ use epitome::recall::{Passage, Source};
 use epitome::strategy::Meta;
 use epitome_fit::FitReport;
 
-use crate::calls::read::OWN;
-use crate::calls::told::{BrokenRule, ContextOverflow, FormatEntry};
-use crate::calls::words::{CompactWords, EngineWords, FitWords, FitterWords, OverflowWords, ReadWords, SearchWords};
+use crate::dispatcher::options::{
+    CompactOptions, EngineOptions, FitRequestOptions, FitterOptions, OverflowOptions, ReadOptions, SearchOptions,
+};
+use crate::dispatcher::read_options::INTERNAL_OPTIONS;
+use crate::dispatcher::replies::{BrokenRule, ContextOverflow, FormatEntry};
 use crate::look::Inspection;
 use schema::{Declared, Schemas};
 
@@ -47,14 +49,14 @@ fn reports() -> Schemas {
 
 /// What calls take.
 fn options() -> Schemas {
-    Schemas::without(&OWN)
-        .with::<EngineWords>("EngineOptions")
-        .with::<FitterWords>("FitterWords")
-        .with::<FitWords>("FitOptions")
-        .with::<OverflowWords>("Overflow")
-        .with::<ReadWords>("ReadOptions")
-        .with::<CompactWords>("CompactOptions")
-        .with::<SearchWords>("SearchOptions")
+    Schemas::without(&INTERNAL_OPTIONS)
+        .with::<EngineOptions>("EngineOptions")
+        .with::<FitterOptions>("FitterBaseOptions")
+        .with::<FitRequestOptions>("FitOptions")
+        .with::<OverflowOptions>("Overflow")
+        .with::<ReadOptions>("ReadOptions")
+        .with::<CompactOptions>("CompactOptions")
+        .with::<SearchOptions>("SearchOptions")
         .with::<Source>("Source")
 }
 
@@ -93,7 +95,7 @@ fn python_declares_the_options() {
     let head = format!(
         "\"\"\"What calls take, for type checkers; nothing imports this at run time.\n\n{NOTE}\n\"\"\"\n\nfrom __future__ import \
          annotations\n\nfrom collections.abc import Mapping, Sequence\nfrom typing import TYPE_CHECKING, Any, Literal\n\nfrom \
-         typing_extensions import TypedDict\n\nif TYPE_CHECKING:\n    from ._words import Chain, Configuration\n"
+         typing_extensions import TypedDict\n\nif TYPE_CHECKING:\n    from ._keywords import Chain, Configuration\n"
     );
     let mut declared = options().declare();
     declared.retain(|it| !["Chain", "Configuration"].contains(&it.name.as_str()));
@@ -104,9 +106,11 @@ fn python_declares_the_options() {
 fn python_declares_the_reports() {
     let head = format!(
         "\"\"\"What calls give, for type checkers; nothing imports this at run time.\n\n{NOTE}\n\"\"\"\n\nfrom __future__ import \
-         annotations\n\nfrom typing import Any, Literal\n\nfrom typing_extensions import NotRequired, TypedDict\n"
+         annotations\n\nfrom typing import Any, Literal, final, overload\n\nfrom typing_extensions import NotRequired, TypedDict\n"
     );
-    let text = head + &python::write(&reports().declare(), Use::Told);
+    let declared = reports().declare();
+    let keys = ["Report", "FitReport"].map(|name| python::write_keys(&declared, name)).concat();
+    let text = head + &python::write(&declared, Use::Told) + &keys;
     check("python/epitome_context/_reports.py", &text);
 }
 

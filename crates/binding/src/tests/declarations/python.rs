@@ -12,6 +12,23 @@ pub(super) fn write(declared: &[Declared], of: Use) -> String {
     classes.out
 }
 
+/// A class of dictionaries whose keys have the types of the declaration `name`, for classes that are dictionaries themselves:
+/// a `TypedDict` has no methods.
+pub(super) fn write_keys(declared: &[Declared], name: &str) -> String {
+    let Some(Declared { kind: Kind::Fields(fields), .. }) = declared.iter().find(|it| it.name == name) else {
+        panic!("`{name}` is not declared");
+    };
+    let mut classes = Classes { out: String::new(), of: Use::Told };
+    let mut out =
+        format!("\n\nclass {name}Keys(dict[str, Any]):\n    \"\"\"A dictionary with the keys of `{name}`.\"\"\"\n");
+    for Field { name: key, kind, .. } in fields {
+        let text = classes.text(kind, &format!("{name}{}", pascal(key)));
+        let _ = writeln!(out, "\n    @overload\n    def __getitem__(self, key: Literal[\"{key}\"], /) -> {text}: ...");
+    }
+    out.push_str("\n    @overload\n    def __getitem__(self, key: str, /) -> Any: ...\n");
+    out + "\n    def __getitem__(self, key: str, /) -> Any:\n        return super().__getitem__(key)\n"
+}
+
 struct Classes {
     out: String,
     of: Use,
@@ -36,7 +53,9 @@ impl Classes {
         // Objects within come first, as classes of their own.
         let fields: Vec<String> = fields.iter().map(|field| self.field(field, name)).collect();
         let total = if self.of == Use::Given { ", total=False" } else { "" };
-        let _ = writeln!(self.out, "\n\nclass {name}(TypedDict{total}):");
+        // A checker tells the variants of an enumeration by their keys where no class can have more.
+        let mark = if self.of == Use::Told && fields.len() == 1 { "@final\n" } else { "" };
+        let _ = writeln!(self.out, "\n\n{mark}class {name}(TypedDict{total}):");
         self.out.push_str(&docstring(about));
         if !about.is_empty() {
             self.out.push('\n');

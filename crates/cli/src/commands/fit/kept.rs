@@ -5,7 +5,6 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use epitome::formats::Wire;
 use epitome_shelf::{PendingFile, Privacy, read_plain};
 
 use crate::folders::{data, make_private};
@@ -30,25 +29,25 @@ impl KeptDecisions {
     }
 
     /// What was kept of a session; `None` where nothing was.
-    pub(super) fn read(&self, session: &str, profile: Wire) -> io::Result<Option<Vec<u8>>> {
-        match read_plain(self.file(session, profile)) {
+    pub(super) fn read(&self, session: &str) -> io::Result<Option<Vec<u8>>> {
+        match read_plain(self.file(session)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             read => read.map(Some),
         }
     }
 
     /// Keeps the state of a session's fitter. It holds words of the session: only its owner can read it.
-    pub(super) fn write(&self, session: &str, profile: Wire, state: &[u8]) -> io::Result<()> {
+    pub(super) fn write(&self, session: &str, state: &[u8]) -> io::Result<()> {
         make_private(&self.folder)?;
-        let draft = PendingFile::new(&self.file(session, profile), Privacy::Owner)?;
+        let draft = PendingFile::new(&self.file(session), Privacy::Owner)?;
         draft.file().write_all(state)?;
         draft.replace()?;
         self.forget_oldest()
     }
 
-    fn file(&self, session: &str, profile: Wire) -> PathBuf {
+    fn file(&self, session: &str) -> PathBuf {
         // A session's id comes from an agent: it is not taken for a path.
-        let name = blake3::hash(format!("{}\0{session}", profile.as_str()).as_bytes()).to_hex();
+        let name = blake3::hash(session.as_bytes()).to_hex();
         self.folder.join(format!("{name}.fit"))
     }
 
@@ -82,16 +81,15 @@ mod tests {
     fn what_is_kept_comes_back_and_the_oldest_goes() {
         let folder = tempfile::tempdir().unwrap();
         let kept = KeptDecisions::in_folder(folder.path().join("fit"));
-        assert_eq!(kept.read("one", Wire::OpenaiChat).unwrap(), None);
+        assert_eq!(kept.read("one").unwrap(), None);
         for number in 0..=MOST {
-            kept.write(&format!("../{number}"), Wire::OpenaiChat, number.to_string().as_bytes()).unwrap();
+            kept.write(&format!("../{number}"), number.to_string().as_bytes()).unwrap();
         }
-        kept.write("../7", Wire::OpenaiChat, b"again").unwrap();
-        assert_eq!(kept.read("../7", Wire::OpenaiChat).unwrap().unwrap(), b"again");
-        assert_eq!(kept.read("../7", Wire::Anthropic).unwrap(), None, "another form has decisions of its own");
-        std::fs::create_dir(kept.file("folder", Wire::OpenaiChat)).unwrap();
-        kept.read("folder", Wire::OpenaiChat).unwrap_err();
-        std::fs::remove_dir(kept.file("folder", Wire::OpenaiChat)).unwrap();
+        kept.write("../7", b"again").unwrap();
+        assert_eq!(kept.read("../7").unwrap().unwrap(), b"again");
+        std::fs::create_dir(kept.file("folder")).unwrap();
+        kept.read("folder").unwrap_err();
+        std::fs::remove_dir(kept.file("folder")).unwrap();
         assert_eq!(std::fs::read_dir(folder.path().join("fit")).unwrap().count(), MOST);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a name is no path");
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use epitome::brief::brief_within;
 use epitome::formats::{Format, ReadOptions, read};
 use epitome::session::{Message, Role};
 use epitome::strategy::Lexicon;
@@ -11,7 +12,6 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::demands::demands_in;
-use crate::brief::brief_within;
 use crate::configuration;
 use crate::failure::Failure;
 use crate::folders::variable;
@@ -70,8 +70,8 @@ pub(super) fn words_of_what_left(input: &str) -> Result<String, Failure> {
         return Ok(String::new());
     }
     let runtime = runtime()?;
-    let summary = brief_within(&session, &runtime, ADDED - INTRODUCTION.chars().count())?;
-    let text = format!("{INTRODUCTION}{}", runtime.base_engine.redacted(&summary.text));
+    let told = brief_within(&session, &runtime, ADDED - INTRODUCTION.chars().count()).map_err(Failure::other)?;
+    let text = format!("{INTRODUCTION}{}", told.text);
     let answer = json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}});
     Ok(answer.to_string())
 }

@@ -95,7 +95,7 @@ impl Lookup {
         prepared: &PreparedRequest,
         again: ProviderEndpoint,
     ) -> Option<Self> {
-        let has_left = prepared.figures.is_some_and(|figures| figures.epochs > 0);
+        let has_left = prepared.counts.is_some_and(|counts| counts.epochs > 0);
         if !proxy.runtime().proxy_recall || !(has_left && incoming.takes_tools || needs_tools(incoming)) {
             return None;
         }

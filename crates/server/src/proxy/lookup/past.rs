@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use epitome::context::ContextStatus;
 use epitome::live::{LiveSession, ModelRequest};
+use epitome::lookup::tools::COMPACT_CONTEXT;
+use epitome::lookup::{Call, LogIndex, SessionPast};
 use epitome::strategy::Cancellation;
 use epitome::wire::Call as ToolCall;
-use epitome_fit::conversation::{compact_as_asked, past_of};
-use epitome_mcp::tools::COMPACT_CONTEXT;
-use epitome_mcp::{Call, ContextStatus, LogIndex, SessionPast};
+use epitome_fit::conversation::{compact_as_asked, session_of_request};
 
 use crate::proxy::conversation::SharedConversation;
 use crate::proxy::handoff::{ProxyHost, UpstreamRoute};
@@ -123,10 +124,10 @@ impl ConversationPast {
     }
 
     /// Looks something up; `None` where the request cannot be read.
-    fn look_up(&mut self, call: &Call, cancellation: &Cancellation) -> Option<epitome_mcp::Answer> {
+    fn look_up(&mut self, call: &Call, cancellation: &Cancellation) -> Option<epitome::lookup::Answer> {
         let (proxy, incoming) = (&self.proxy, &self.incoming);
         if self.live.is_none() {
-            self.live = past_of(&proxy.decider, incoming, &self.shared.blocking_lock(), cancellation);
+            self.live = session_of_request(&proxy.decider, incoming, &self.shared.blocking_lock(), cancellation);
         }
         let live = self.live.as_ref()?;
         let archive = |handle: &str| Ok(proxy.core.archives.find(&incoming.owner, handle).map(|found| found.item));

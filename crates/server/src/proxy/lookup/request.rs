@@ -1,8 +1,8 @@
 //! Requests with our tools in them, and with lookups at their end. All else stays byte for byte.
 
 use axum::body::Bytes;
+use epitome::lookup::tools::{self, Tool};
 use epitome::wire::{FunctionTool, GivenTools, Object, Outline, Wire, place_in};
-use epitome_mcp::tools::{self, Tool};
 
 use crate::proxy::incoming::Incoming;
 use crate::proxy::state::Proxy;

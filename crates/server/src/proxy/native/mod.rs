@@ -26,7 +26,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use epitome::strategy::Cancellation;
 use epitome::wire::{Address, AnswerBody, CompactionRequest, MadeCompaction, Object, Outline, Route, Wire};
-use epitome_fit::conversation::{self, DemandedCompaction, Figures, FitOutcome, compact_on_demand};
+use epitome_fit::conversation::{self, FitOutcome, RequestedCompaction, TokenCounts, compact_on_request};
 use memchr::memmem;
 use serde_json::value::RawValue;
 
@@ -74,28 +74,28 @@ impl Received {
 #[derive(Debug)]
 pub(super) struct PrependedCompaction {
     prepended: PrependedItem,
-    figures: Figures,
+    counts: TokenCounts,
 }
 
 impl PrependedCompaction {
     /// The answer with it, and with what was done. An error of the provider stays as it is.
     pub(super) async fn prepend_to(self, mut answer: Response) -> Response {
         if answer.status().is_success() {
-            tell(&mut answer, FitOutcome::Compacted.as_str(), None, self.figures);
+            tell(&mut answer, FitOutcome::Compacted.as_str(), None, self.counts);
         }
         self.prepended.prepend_to(answer).await
     }
 }
 
 /// Adds what was done to an answer's headers.
-fn tell(answer: &mut Response, outcome: &'static str, detail: Option<&'static str>, figures: Figures) {
+fn tell(answer: &mut Response, outcome: &'static str, detail: Option<&'static str>, counts: TokenCounts) {
     let headers = answer.headers_mut();
     headers.insert(STATUS, HeaderValue::from_static(outcome));
     if let Some(detail) = detail {
         headers.insert(DETAIL, HeaderValue::from_static(detail));
     }
-    headers.insert(TOKENS_BEFORE, HeaderValue::from(figures.tokens_before));
-    headers.insert(TOKENS_AFTER, HeaderValue::from(figures.tokens_after));
+    headers.insert(TOKENS_BEFORE, HeaderValue::from(counts.tokens_before));
+    headers.insert(TOKENS_AFTER, HeaderValue::from(counts.tokens_after));
 }
 
 /// A request on its way through the proxy.
@@ -194,19 +194,19 @@ async fn answer(
     .seal(&sealer, shown.as_ref().map_or(0, String::len))
     .ok_or("item-too-large")?;
     let item = wire.compaction_item(&id_of("cmp_", &sealed), &sealed, shown.as_deref());
-    let figures = made.figures;
+    let counts = made.counts;
     tracing::info!(
         demand = demand.name(),
         detail = made.detail,
-        tokens_before = figures.tokens_before,
-        tokens_after = figures.tokens_after,
+        tokens_before = counts.tokens_before,
+        tokens_after = counts.tokens_after,
         item_bytes = sealed.len(),
         "a client's compaction was made"
     );
     metrics.native_compaction(demand.name());
-    metrics.compaction("compacted", figures.tokens_before.saturating_sub(figures.tokens_after));
+    metrics.compaction("compacted", counts.tokens_before.saturating_sub(counts.tokens_after));
     if !demand.is_whole_answer() {
-        let front = Some(PrependedCompaction { prepended: PrependedItem { wire, item }, figures });
+        let front = Some(PrependedCompaction { prepended: PrependedItem { wire, item }, counts });
         return Ok(Received::Request { body: made.body.into(), front, detail: None });
     }
     let text = std::str::from_utf8(&found.without_demand).map_err(|_| "not-written")?;
@@ -214,14 +214,14 @@ async fn answer(
         fields: &Object::parse(text).ok_or("not-written")?,
         users: &found.users,
         item: &item,
-        before: figures.tokens_before,
-        after: figures.tokens_after,
+        before: counts.tokens_before,
+        after: counts.tokens_after,
         seconds: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
         id: id_of,
     };
     let mut response = response_of(wire.compaction_answer(demand, &answer));
     metrics.count_proxied(ANSWERED);
-    tell(&mut response, ANSWERED, made.detail, figures);
+    tell(&mut response, ANSWERED, made.detail, counts);
     Ok(Received::Answered(response))
 }
 
@@ -244,7 +244,7 @@ async fn compact(
     request: &NativeRequest<'_>,
     found: &ReadRequest,
     demand: CompactionRequest,
-) -> Result<Option<DemandedCompaction>, &'static str> {
+) -> Result<Option<RequestedCompaction>, &'static str> {
     let (caller, wire) = (request.caller, request.wire);
     let keys = headers::KEYS.iter().filter_map(|name| request.headers.get(*name)).map(HeaderValue::as_bytes);
     let seed = proxy.decider.seed(&caller.tenant, wire, keys);
@@ -254,7 +254,7 @@ async fn compact(
             Ok(Err(code)) => return Err(code),
             Err(failure) => return Err(failure.code()),
         };
-    let wanted = conversation::Demand { from_tokens: demand.threshold() };
+    let wanted = conversation::CompactionRequest { from_tokens: demand.threshold() };
     if incoming.tokens().saturating_add(incoming.tool_tokens) < wanted.from_tokens {
         return Ok(None);
     }
@@ -264,7 +264,7 @@ async fn compact(
     let (shared, outgoing) = (Arc::clone(proxy), Arc::clone(&request.outgoing));
     let work = move |cancellation: &Cancellation| {
         let host = ProxyHost::new(&shared, &incoming, &outgoing, cancellation);
-        let mut made = compact_on_demand(&shared.decider, &incoming, &known, wanted, &host)?;
+        let mut made = compact_on_request(&shared.decider, &incoming, &known, wanted, &host)?;
         if let Some(made) = &mut made {
             shared.core.archives.keep(&incoming.owner, std::mem::take(&mut made.archived));
         }
