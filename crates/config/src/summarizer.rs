@@ -158,6 +158,7 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     let asked = ModelSettings {
         form: table.form,
         prompts: path(&table.prompts),
+        checks: table.check,
         parallel: table.parallel as usize,
         reasoning_tokens: table.reasoning_tokens,
         cache_folder: path(&table.cache),

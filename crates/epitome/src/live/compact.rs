@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Chain, Draft, Engine, EngineError, Observer, Report, Request, Urgency};
 use epitome_session::{EntryKey, Epoch, MessageRange, Role, Trigger};
-use epitome_strategy::{Archive, TaskKind, Tokens};
+use epitome_strategy::{Archive, SummarizeError, TaskKind, Tokens};
 use tracing::Instrument;
 
 use super::events::{Event, StartedCompaction, compaction_event};
@@ -129,9 +129,15 @@ impl LiveSession {
         match drafted {
             Ok(draft) => {
                 self.watchers.metrics.summary(&draft.report);
+                self.bill.add(&draft.report.summarizer.models);
                 Ok(draft)
             }
-            Err(error) => Err(self.record_failure(error.into(), compaction.trigger)),
+            Err(error) => {
+                if let EngineError::NoSummary(SummarizeError { usage, .. }) = &error {
+                    self.bill.add(usage);
+                }
+                Err(self.record_failure(error.into(), compaction.trigger))
+            }
         }
     }
 

@@ -31,6 +31,7 @@
 
 mod ahead;
 mod asked;
+mod bill;
 mod command;
 mod compact;
 mod confirm;
@@ -58,6 +59,7 @@ use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFil
 use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, Tokens};
 
 pub use asked::{COMPACT_CONTEXT, ModelRequest, ModelRequestOutcome, Needed};
+pub use bill::SummaryBill;
 pub use command::{Command, CommandError, CommandOutcome};
 pub use compact::{Compaction, compaction_span, record_compaction};
 pub use confirm::{Confirm, Confirmation};
@@ -119,6 +121,8 @@ pub struct LiveSession {
     ahead: Option<BackgroundPreparation>,
     /// The models that gave no summary of the session.
     refusals: Refusals,
+    /// What models took for its summaries.
+    bill: SummaryBill,
     /// The changes that the host can make.
     host: HostChanges,
 }
@@ -144,6 +148,7 @@ impl LiveSession {
             engine,
             flushed: newest,
             requests: session.log().iter().filter(|message| has_usage(message)).count(),
+            bill: SummaryBill::recorded(&session),
             session,
             archive: SessionArchive::new(),
             budget: runtime.budget.clone(),

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use epitome_strategy::{Refusals, SummaryTask, Tokens, lock};
+use epitome_strategy::{ModelUsage, Refusals, SummaryTask, SummaryUsage, Tokens, lock};
 
 use super::cache::{Cache, key};
 use super::check::{AnswerRequirements, Problem, read_answer};
@@ -32,9 +32,10 @@ pub(super) struct RequestContext<'s> {
     pub service_identity: String,
 }
 
-/// Tokens that were paid for.
+/// The answers so far, and what was paid for them.
 #[derive(Debug, Default)]
 pub(super) struct TokensSpent {
+    answers: AtomicU64,
     input: AtomicU64,
     cached: AtomicU64,
     output: AtomicU64,
@@ -42,19 +43,21 @@ pub(super) struct TokensSpent {
 
 impl TokensSpent {
     fn add(&self, answer: &ChatAnswer) {
+        self.answers.fetch_add(1, Ordering::Relaxed);
         self.input.fetch_add(answer.input_tokens, Ordering::Relaxed);
         self.cached.fetch_add(answer.cached_tokens, Ordering::Relaxed);
         self.output.fetch_add(answer.output_tokens, Ordering::Relaxed);
     }
 
-    /// Tokens read that came out of the provider's cache.
-    pub(super) fn cached(&self) -> u64 {
-        self.cached.load(Ordering::Relaxed)
-    }
-
-    /// Tokens read and tokens written.
-    pub(super) fn tokens(&self) -> (u64, u64) {
-        (self.input.load(Ordering::Relaxed), self.output.load(Ordering::Relaxed))
+    /// What `model` took.
+    fn usage(&self, model: &str) -> ModelUsage {
+        ModelUsage {
+            model: model.into(),
+            answers: self.answers.load(Ordering::Relaxed),
+            input_tokens: self.input.load(Ordering::Relaxed),
+            cached_tokens: self.cached.load(Ordering::Relaxed),
+            output_tokens: self.output.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -81,6 +84,11 @@ pub(super) enum AskFailure {
 }
 
 impl RequestContext<'_> {
+    /// What the model took for the summary so far.
+    pub(super) fn usage(&self) -> SummaryUsage {
+        self.spent.usage(self.model.name()).into()
+    }
+
     /// The summary that the model writes. It is kept.
     pub(super) async fn ask(&self, question: &Question) -> Result<String, AskFailure> {
         let Question { part, of, .. } = *question;
@@ -194,7 +202,7 @@ impl RequestContext<'_> {
 
     pub(super) fn tell(&self, step: ModelStep) {
         if let Some(progress) = self.progress {
-            let (input_tokens, output_tokens) = self.spent.tokens();
+            let ModelUsage { input_tokens, output_tokens, .. } = self.spent.usage("");
             (progress.0)(ModelProgress { step, input_tokens, output_tokens });
         }
     }
