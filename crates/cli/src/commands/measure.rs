@@ -170,7 +170,8 @@ pub(crate) fn failure(error: EvalError) -> Failure {
         EvalError::Config(_) => Failure::usage(error).with_help("docs/configuration.md lists every setting"),
         EvalError::Prices(_) => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),
         EvalError::Probes { .. } => Failure::usage(error).with_help("docs/evaluation.md says how probes are written"),
-        EvalError::Model { .. } => Failure::other(error).with_help("it is asked once before anything is measured"),
+        EvalError::Model { .. } => Failure::other(error)
+            .with_help("check the address, the key and the name: the model is asked once before anything is measured"),
         EvalError::Patterns(_) => Failure::other(error),
     }
 }

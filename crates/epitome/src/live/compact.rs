@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome_engine::{Chain, Draft, Engine, EngineError, Observer, Report, Request, Urgency};
-use epitome_session::{EntryKey, Epoch, MessageRange, Role, Trigger};
+use epitome_session::{EntryKey, Epoch, MessageRange, Role, SummaryUsage, Trigger};
 use epitome_strategy::{Archive, SummarizeError, TaskKind, Tokens};
 use tracing::Instrument;
 
@@ -129,16 +129,22 @@ impl LiveSession {
         match drafted {
             Ok(draft) => {
                 self.watchers.metrics.summary(&draft.report);
-                self.bill.add(&draft.report.summarizer.models);
+                self.pay(&draft.report.summarizer.models);
                 Ok(draft)
             }
             Err(error) => {
                 if let EngineError::NoSummary(SummarizeError { usage, .. }) = &error {
-                    self.bill.add(usage);
+                    self.pay(usage);
                 }
                 Err(self.record_failure(error.into(), compaction.trigger))
             }
         }
+    }
+
+    /// Puts what models took for summaries on the bill, and counts it.
+    fn pay(&self, usage: &SummaryUsage) {
+        self.watchers.metrics.paid(usage);
+        self.bill.add(usage);
     }
 
     /// The engine for a draft of the session as it is.

@@ -11,7 +11,7 @@ const COLUMNS: [(&str, Better, &str); 7] = [
     (
         "answers",
         Better::Less,
-        "answers of the model to requests for summaries; what its cache folder knew was not asked for",
+        "answers of the model to requests for summaries, those included that its cache folder kept",
     ),
     ("read", Better::Less, "tokens that it read, by the figures of its service"),
     ("cached", Better::Neither, "of these, the tokens that came from the provider's cache"),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use epitome_strategy::{ModelUsage, Refusals, SummaryTask, SummaryUsage, Tokens, lock};
 
-use super::cache::{Cache, key};
+use super::cache::{AnswerCost, Cache, KnownAnswer, key};
 use super::check::{AnswerRequirements, Problem, read_answer};
 use super::fence::fenced;
 use super::gate::Gate;
@@ -18,6 +18,8 @@ use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest};
 pub(super) struct RequestContext<'s> {
     pub model: &'s dyn ChatModel,
     pub cache: &'s Cache,
+    /// Whether what the cache knows is counted with what it took.
+    pub counts_known: bool,
     pub gate: &'s Gate,
     pub service: &'s Service,
     pub progress: Option<&'s Progress>,
@@ -42,11 +44,11 @@ pub(super) struct TokensSpent {
 }
 
 impl TokensSpent {
-    fn add(&self, answer: &ChatAnswer) {
-        self.answers.fetch_add(1, Ordering::Relaxed);
-        self.input.fetch_add(answer.input_tokens, Ordering::Relaxed);
-        self.cached.fetch_add(answer.cached_tokens, Ordering::Relaxed);
-        self.output.fetch_add(answer.output_tokens, Ordering::Relaxed);
+    fn add(&self, cost: &AnswerCost) {
+        self.answers.fetch_add(cost.answers, Ordering::Relaxed);
+        self.input.fetch_add(cost.input, Ordering::Relaxed);
+        self.cached.fetch_add(cost.cached, Ordering::Relaxed);
+        self.output.fetch_add(cost.output, Ordering::Relaxed);
     }
 
     /// What `model` took.
@@ -57,6 +59,18 @@ impl TokensSpent {
             input_tokens: self.input.load(Ordering::Relaxed),
             cached_tokens: self.cached.load(Ordering::Relaxed),
             output_tokens: self.output.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl AnswerCost {
+    /// This cost with that of one more answer.
+    fn and(self, answer: &ChatAnswer) -> Self {
+        Self {
+            answers: self.answers + 1,
+            input: self.input + answer.input_tokens,
+            cached: self.cached + answer.cached_tokens,
+            output: self.output + answer.output_tokens,
         }
     }
 }
@@ -111,24 +125,28 @@ impl RequestContext<'_> {
             return Err(AskFailure::Failed { message, retryable: false });
         }
         self.tell(ModelStep::Started { part, of });
-        let text = self.ask_twice(question).await?;
-        self.cache.put(&key, &text);
+        let known = self.ask_twice(question).await?;
+        self.cache.put(&key, &known);
         self.tell(ModelStep::Done { part, of, from_cache: false });
-        Ok(text)
+        Ok(known.text)
     }
 
     fn cached_text(&self, key: &super::cache::Key, question: &Question) -> Option<String> {
-        let text = self.cache.get(key)?;
+        let known = self.cache.get(key)?;
+        if self.counts_known {
+            self.spent.add(&known.cost);
+        }
         self.tell(ModelStep::Done { part: question.part, of: question.of, from_cache: true });
-        Some(text)
+        Some(known.text)
     }
 
     /// Asks, and asks again with the reason where the answer is no summary.
-    async fn ask_twice(&self, question: &Question) -> Result<String, AskFailure> {
+    async fn ask_twice(&self, question: &Question) -> Result<KnownAnswer, AskFailure> {
         let language = self.task.language;
         let first = self.ask_once(question.user.clone(), question.answer_tokens).await?;
+        let cost = AnswerCost::default().and(&first);
         let problem = match read_answer(&first, &question.expected, self.task) {
-            Ok(text) => return Ok(text),
+            Ok(text) => return Ok(KnownAnswer { text, cost }),
             Err(problem) => problem,
         };
         let reason = problem.say(language);
@@ -144,7 +162,7 @@ impl RequestContext<'_> {
             Err(failure) => return Err(failure),
         };
         let again = match read_answer(&second, &question.expected, self.task) {
-            Ok(text) => return Ok(text),
+            Ok(text) => return Ok(KnownAnswer { text, cost: cost.and(&second) }),
             Err(problem) => problem,
         };
         let model = self.model.name();
@@ -160,7 +178,7 @@ impl RequestContext<'_> {
         match self.model.complete(&request).await {
             Ok(answer) => {
                 self.service.note_answer();
-                self.spent.add(&answer);
+                self.spent.add(&AnswerCost::default().and(&answer));
                 Ok(answer)
             }
             Err(error) => {

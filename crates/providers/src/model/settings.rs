@@ -42,6 +42,9 @@ pub struct ModelSettings {
     pub cache_entries: usize,
     /// A folder in which answers are kept as well, 16 times as many: it serves many runs. They hold what the sessions say.
     pub cache_folder: Option<PathBuf>,
+    /// Whether an answer that was kept is counted with what it took when it was given: for a comparison, which is the same each
+    /// time. Without it, it takes nothing.
+    pub counts_known: bool,
     /// Whether a summary is held against the session's log and completed by rules; without it the text stays as the model wrote
     /// it, and is only cut where it is too long.
     pub checks: bool,
@@ -73,6 +76,7 @@ impl Default for ModelSettings {
             margin: 0.2,
             cache_entries: 256,
             cache_folder: None,
+            counts_known: false,
             checks: true,
             redact_secrets: true,
             rest_after_failure: Duration::from_secs(60),

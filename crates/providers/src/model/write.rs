@@ -35,6 +35,7 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
     let desk = RequestContext {
         model: &*summarizer.model,
         cache: &summarizer.cache,
+        counts_known: summarizer.settings.counts_known,
         gate: &summarizer.gate,
         service: &summarizer.service,
         progress: summarizer.progress.as_ref(),
