@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use epitome::engine::block_on;
 use epitome::live::{LiveError, LiveSession, MaintainOutcome};
-use epitome::strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
+use epitome::strategy::{ModelUsage, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use epitome::{Config, Session};
 use epitome_formats::{Wire, render, validate};
 use epitome_harness::laws::instructions::may_have_rules;
@@ -59,7 +59,11 @@ impl Summarizer for Counting {
             text.push_str(" It says what was done and why.");
         }
         behind.insert(text.clone(), of);
-        Ok(Summary { text, input_tokens: 1, output_tokens: 1, ..Summary::default() })
+        Ok(Summary {
+            text,
+            usage: ModelUsage { answers: 1, input_tokens: 1, output_tokens: 1, ..ModelUsage::default() }.into(),
+            ..Summary::default()
+        })
     }
 }
 

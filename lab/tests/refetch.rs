@@ -3,7 +3,7 @@
 
 use epitome::Budget;
 use epitome::session::{Arguments, Block, Content, Message, Origin, Role, Session, ToolCall, ToolResult};
-use epitome_eval::replay::{Model, NEVER, Policy, Price, ReplayedSession};
+use epitome_eval::replay::{Model, NEVER, Policy, Price, Prices, ReplayedSession};
 use epitome_lab::refetch::{Refetches, replay_with_fetches};
 
 fn under(session: &Session, policy: &str, window: u32, makes_calls: bool) -> (ReplayedSession, Refetches) {
@@ -17,7 +17,7 @@ fn under(session: &Session, policy: &str, window: u32, makes_calls: bool) -> (Re
         cache_lifetime: None,
         source: String::new(),
     };
-    let model = Model { name: "example".to_owned(), price, budget };
+    let model = Model { name: "example".to_owned(), price, prices: Prices::shipped().unwrap(), budget };
     let policy = Policy::parse(policy, Some(window), &epitome::registry()).unwrap();
     replay_with_fetches(session, &policy, &model, makes_calls).unwrap()
 }

@@ -1,12 +1,14 @@
 //! Summaries by a model: what the command line says of them, and how far they are.
 
+#[cfg(feature = "eval")]
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use epitome::config::{Config, OnProgress, SummarizerChoice, SummaryModel};
 use epitome::providers::model::{ModelProgress, ModelStep};
 use epitome::strategy::{Value, lock};
 
-use crate::args::{CompactArgs, ModelArgs};
+use crate::args::{CompactArgs, ServiceArgs};
 use crate::failure::Failure;
 use crate::render::text::{first_words, number, plural, width};
 use crate::terminal;
@@ -16,8 +18,8 @@ const CHANNEL: &str = "--model-url";
 
 /// Sets what the command line says of summaries over the configuration.
 pub(crate) fn apply(config: &mut Config, args: &CompactArgs) -> Result<(), Failure> {
-    let model = &args.model;
-    let named = [("--channel", &model.channel), ("--model-url", &model.model_url), ("--model", &model.model)];
+    let (channel, model) = (&args.model.channel, &args.model.service);
+    let named = [("--channel", channel), ("--model-url", &model.model_url), ("--model", &model.model)];
     let named = named.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name);
     let summarizer = match (args.summarizer, named) {
         (Some(choice), Some(name)) if !choice.asks_model() => {
@@ -35,7 +37,7 @@ pub(crate) fn apply(config: &mut Config, args: &CompactArgs) -> Result<(), Failu
     set("summary.summarizer", summarizer.as_str().into())?;
     if let Some(url) = &model.model_url {
         describe(url, model, &mut set)?;
-    } else if let Some(channel) = &model.channel {
+    } else if let Some(channel) = channel {
         set("summary.channel", channel.as_str().into())?;
         // The configuration's model may be one of another channel.
         set("summary.model", "".into())?;
@@ -67,10 +69,28 @@ pub(crate) fn apply(config: &mut Config, args: &CompactArgs) -> Result<(), Failu
     Ok(())
 }
 
+/// The configuration in which the model of the command line writes summaries that stay as it wrote them, with its answers kept
+/// in `cache` where that is given.
+#[cfg(feature = "eval")]
+pub(crate) fn by_model_alone(args: &ServiceArgs, url: &str, cache: Option<&Path>) -> Result<Config, Failure> {
+    let mut config = Config::default();
+    let mut set = |key: &str, value: Value| {
+        config.set(key, &value).map_err(|problem| Failure::usage_text(format!("`{key}` {problem}")))
+    };
+    set("summary.summarizer", SummarizerChoice::Llm.as_str().into())?;
+    set("summary.check", false.into())?;
+    describe(url, args, &mut set)?;
+    set("summary.model", args.model.as_deref().unwrap_or_default().into())?;
+    if let Some(folder) = cache {
+        set("summary.cache", folder.to_string_lossy().into())?;
+    }
+    Ok(config)
+}
+
 /// A channel out of options.
 fn describe(
     url: &str,
-    args: &ModelArgs,
+    args: &ServiceArgs,
     set: &mut impl FnMut(&str, Value) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut of_channel = |key: &str, value: Value| set(&format!("channels.{CHANNEL}.{key}"), value);

@@ -26,6 +26,8 @@ pub struct Config {
     pub(crate) hides_addresses: bool,
     /// Whether the host has conversations in which a model can be asked.
     pub(crate) has_conversations: bool,
+    /// Whether a model's answers that are kept count with what they took.
+    pub(crate) counts_known_answers: bool,
     /// The source of each value.
     pub(crate) sources: Sources,
 }
@@ -44,6 +46,7 @@ impl Default for Config {
             agent: None,
             hides_addresses: false,
             has_conversations: false,
+            counts_known_answers: false,
             sources: Sources::default(),
         }
     }

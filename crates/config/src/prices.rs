@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use epitome_strategy::{ModelUsage, SummaryUsage};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -89,6 +90,19 @@ impl TokenUsage {
     }
 }
 
+impl From<&ModelUsage> for TokenUsage {
+    /// Nothing is known of what summaries wrote to the cache.
+    fn from(usage: &ModelUsage) -> Self {
+        Self {
+            input: usage.input_tokens,
+            cached: usage.cached_tokens,
+            uncached: usage.input_tokens.saturating_sub(usage.cached_tokens),
+            cache_writes: 0,
+            output: usage.output_tokens,
+        }
+    }
+}
+
 /// Prices by model.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -130,6 +144,12 @@ impl Prices {
                 problem: format!("there is no price for `{model}`; there are {}", known.join(", ")),
             }
         })
+    }
+
+    /// Returns the price of summaries, in dollars; `None` where a model that wrote some has no price.
+    pub fn of_summaries(&self, usage: &SummaryUsage) -> Option<f64> {
+        let money = |usage: &ModelUsage| Some(TokenUsage::from(usage).money(self.of_request(&usage.model)?));
+        usage.models().iter().map(money).sum()
     }
 
     /// Returns the price of the model that a request names: `vendor/model`, and a version's date behind it, are the model.
@@ -209,6 +229,26 @@ mod tests {
         check("claude-sonnet-50", None);
         check("unheard-of", None);
         check("", None);
+    }
+
+    #[test]
+    fn summaries_have_the_price_of_their_models() {
+        let prices = Prices::with("[models.mine]\ninput = 2\ncached_input = 1\noutput = 10\n", "mine.toml").unwrap();
+        let usage = |model: &str| {
+            let (input_tokens, cached_tokens, output_tokens) = (1_000_000, 500_000, 100_000);
+            SummaryUsage::from(ModelUsage {
+                model: model.into(),
+                answers: 1,
+                input_tokens,
+                cached_tokens,
+                output_tokens,
+            })
+        };
+        let mut two = usage("mine");
+        assert_eq!(prices.of_summaries(&two), Some(1.0 + 0.5 + 1.0));
+        two.add(&usage("unheard-of"));
+        assert_eq!(prices.of_summaries(&two), None, "the price of a part of them is not the price");
+        assert_eq!(prices.of_summaries(&SummaryUsage::default()), Some(0.0));
     }
 
     #[test]

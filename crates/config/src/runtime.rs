@@ -81,6 +81,12 @@ impl Config {
         self.hides_addresses = true;
     }
 
+    /// A model's answers that are kept (`[summary] cache`) count with what they took when they were given: what is compared is
+    /// what a compaction takes, whoever asked for it before.
+    pub fn count_known_answers(&mut self) {
+        self.counts_known_answers = true;
+    }
+
     /// The host has conversations in which their own model can be asked for summaries: `summarizer = "llm"` needs no channel
     /// then.
     pub fn has_conversations(&mut self) {

@@ -158,6 +158,8 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     let asked = ModelSettings {
         form: table.form,
         prompts: path(&table.prompts),
+        checks: table.check,
+        counts_known: config.counts_known_answers,
         parallel: table.parallel as usize,
         reasoning_tokens: table.reasoning_tokens,
         cache_folder: path(&table.cache),

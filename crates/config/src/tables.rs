@@ -158,6 +158,9 @@ settings! {
         form: SummaryForm = SummaryForm::Sections;
         /// A folder with prompts of yours, `en/NAME.md` and `zh/NAME.md`; empty for those that ship.
         prompts: String = String::new();
+        /// Whether a model's summary is held against the session's log: what the log does not hold is marked, and rules add
+        /// demands and changed files that it leaves out. Without it the text stays as the model wrote it.
+        check: bool = true;
         /// Requests to a model that are under way at once.
         parallel: u32 = 4, in 1..=1_000, unit "requests";
         /// Tokens that the model may think before it answers; 0 for a model that does not.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EditKind, MessageId, Role, SummarizerRecord, SummaryCheck, Trigger};
+use epitome_session::{EditKind, MessageId, Role, SummarizerRecord, SummaryCheck, SummaryUsage, Trigger};
 use epitome_strategy::{TaskKind, Tokens, Verdict, named};
 use serde::{Deserialize, Serialize};
 
@@ -176,13 +176,16 @@ pub struct Receipt {
 pub struct SummarizerReport {
     /// The summarizer: `rules`, `llm`; `off` where summaries are switched off.
     pub kind: String,
-    /// Tokens that a model read.
+    /// Tokens that models read, those included whose answers could not be used.
     pub input_tokens: u64,
     /// The part of these that came from the provider's cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
-    /// Tokens that a model wrote.
+    /// Tokens that models wrote.
     pub output_tokens: u64,
+    /// The same for each model that answered.
+    #[serde(default, skip_serializing_if = "SummaryUsage::is_empty")]
+    pub models: SummaryUsage,
     /// Whether another summarizer replaced the configured one: the rules for a model, or another model.
     pub fell_back: bool,
     /// Why it did, or why there is no summary; the first such problem.
@@ -195,17 +198,26 @@ pub struct SummarizerReport {
 }
 
 impl SummarizerReport {
+    /// Adds what models took.
+    pub(crate) fn add(&mut self, usage: &SummaryUsage) {
+        self.models.add(usage);
+        self.input_tokens = self.models.input_tokens();
+        self.cached_tokens = self.models.cached_tokens();
+        self.output_tokens = self.models.output_tokens();
+    }
+
     /// Returns what an epoch records of it; `None` where no model was asked, or where there is nothing to record.
     ///
     /// `written` are the numbers of the summaries that were requested and written.
     pub(crate) fn record(&self, written: Vec<u32>) -> Option<SummarizerRecord> {
-        let Self { kind, fell_back, problem, checks, .. } = self;
-        let tells = *fell_back || problem.is_some() || !checks.is_empty();
+        let Self { kind, fell_back, problem, checks, models, .. } = self;
+        let tells = *fell_back || problem.is_some() || !checks.is_empty() || !models.is_empty();
         tells.then(|| SummarizerRecord {
             kind: Arc::from(kind.as_str()),
             fell_back: *fell_back,
             problem: problem.clone(),
             checks: checks.clone(),
+            models: models.clone(),
             written,
         })
     }

@@ -118,14 +118,16 @@ pub(crate) async fn write_summaries(
     };
     let outcomes = join_all(tasks.iter().map(one)).await;
     let mut all = WrittenSummaries::new();
+    for Ok(Summary { usage, .. }) | Err(SummarizeError { usage, .. }) in &outcomes {
+        bill.add(usage);
+    }
     for (RequestedSummary { edit, .. }, outcome) in wanted.iter().zip(outcomes) {
-        if let Err(SummarizeError { input_tokens, output_tokens, .. }) = &outcome {
-            bill.input_tokens += input_tokens;
-            bill.output_tokens += output_tokens;
-        }
         let text = match outcome {
-            Ok(summary) => Ok(bill.pay(summary)),
-            Err(error) if context.without_summary == WithoutSummary::Stop => return Err(EditRefusal::Stopped(error)),
+            Ok(summary) => Ok(bill.note(summary)),
+            Err(error) if context.without_summary == WithoutSummary::Stop => {
+                // There will be no report: the error has the bill.
+                return Err(EditRefusal::Stopped(SummarizeError { usage: bill.models.clone(), ..error }));
+            }
             Err(error) => {
                 bill.problem.get_or_insert_with(|| error.to_string());
                 Err(EditRefusal::Summary(error.to_string()))
@@ -137,11 +139,8 @@ pub(crate) async fn write_summaries(
 }
 
 impl SummarizerReport {
-    /// Adds the cost of a summary and returns its text, in which no line passes for somebody's whose it is not.
-    fn pay(&mut self, summary: Summary) -> String {
-        self.input_tokens += summary.input_tokens;
-        self.cached_tokens += summary.cached_tokens;
-        self.output_tokens += summary.output_tokens;
+    /// Notes what is known of a summary and returns its text, in which no line passes for somebody's whose it is not.
+    fn note(&mut self, summary: Summary) -> String {
         self.checks.extend(summary.check);
         if let Some(reason) = summary.fell_back {
             self.fell_back = true;
@@ -163,19 +162,13 @@ async fn summarize(summarizer: &dyn Summarizer, task: &SummaryTask<'_>) -> Resul
     if !summary.text.trim().is_empty() {
         return Ok(summary);
     }
-    let Summary { input_tokens, output_tokens, .. } = summary;
-    Err(SummarizeError { input_tokens, output_tokens, ..failed("the text is empty".to_owned()) })
+    Err(SummarizeError { usage: summary.usage, ..failed("the text is empty".to_owned()) })
 }
 
 fn progress(summary: &Result<Summary, SummarizeError>) -> Progress<'_> {
-    match summary {
-        Ok(Summary { input_tokens, output_tokens, fell_back, .. }) => Progress::Summary {
-            input_tokens: *input_tokens,
-            output_tokens: *output_tokens,
-            problem: fell_back.as_deref(),
-        },
-        Err(SummarizeError { message, input_tokens, output_tokens, .. }) => {
-            Progress::Summary { input_tokens: *input_tokens, output_tokens: *output_tokens, problem: Some(message) }
-        }
-    }
+    let (usage, problem) = match summary {
+        Ok(summary) => (&summary.usage, summary.fell_back.as_deref()),
+        Err(error) => (&error.usage, Some(error.message.as_str())),
+    };
+    Progress::Summary { input_tokens: usage.input_tokens(), output_tokens: usage.output_tokens(), problem }
 }

@@ -32,6 +32,14 @@ pub enum EvalError {
         /// The problem, and what to do.
         problem: String,
     },
+    /// A model that is to write summaries cannot be asked.
+    #[error("{model} writes no summaries: {problem}")]
+    Model {
+        /// The model and the address of its service.
+        model: String,
+        /// The reason.
+        problem: String,
+    },
     /// The needed strings of a case are too many for a search.
     #[error("the strings of a case cannot be sought: {0}")]
     Patterns(String),

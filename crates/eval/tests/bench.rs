@@ -66,7 +66,8 @@ fn measured(methods: Vec<Method>) -> Vec<BenchRow> {
     fs::write(folder.path().join("parts/prefix.json"), session().to_string()).unwrap();
     fs::write(folder.path().join("parts/probes.json"), probe.to_string()).unwrap();
     let methods = methods.into_iter().map(Arc::new).collect();
-    let run = Bench { folder: folder.path().to_owned(), methods }.run(&|_, _| {}).unwrap();
+    let prices = epitome_eval::replay::Prices::shipped().unwrap();
+    let run = Bench { folder: folder.path().to_owned(), methods, prices }.run(&|_, _| {}).unwrap();
     run.rows.into_iter().filter(|row| row.budget == "0.04").collect()
 }
 

@@ -6,7 +6,7 @@ use epitome::engine::Status;
 use epitome::session::{EntryKey, Position, Session, SyntheticMessage};
 use epitome::session::{Epoch, Message, Origin, Role, Trigger};
 use epitome_eval::replay::{
-    Model, NEVER, Policy, Price, RECORDED, Recording, ReplayPlan, ReplayedSession, TokenUsage, policies, totals,
+    Model, NEVER, Policy, Price, Prices, RECORDED, Recording, ReplayPlan, ReplayedSession, TokenUsage, policies, totals,
 };
 use epitome_eval::{CaseId, Filter};
 
@@ -25,7 +25,7 @@ fn price() -> Price {
 
 fn model(window: u32) -> Model {
     let budget = Budget { window, reserve_output: 0, ..Budget::default() };
-    Model { name: "example".to_owned(), price: price(), budget }
+    Model { name: "example".to_owned(), price: price(), prices: Prices::shipped().unwrap(), budget }
 }
 
 fn said(role: Role, text: &str, at: i64) -> Message {

@@ -21,6 +21,7 @@ fn row(session: &str, method: &str, kept: u32, of: u32) -> Row {
         budget_tokens: 40,
         scores,
         problem: None,
+        summaries: epitome::session::SummaryUsage::default(),
         micros: 1_000,
     }
 }

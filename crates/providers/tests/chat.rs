@@ -11,7 +11,7 @@ use epitome_engine::block_on;
 use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_providers::chat::{
     ChannelError, ChannelKind, ChannelSettings, ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest,
-    ChatUsage, KeySource, Stop,
+    KeySource, Stop,
 };
 use epitome_providers::http::RetryPolicy;
 use serde_json::{Value, json};
@@ -423,9 +423,8 @@ fn services_that_come_round() {
         let asked = Asked::new(kind, answers, |_| {});
         assert_eq!(asked.ask().unwrap().text, "at last");
         assert_eq!(asked.ask().unwrap().text, "at last");
-        let usage = ChatUsage { requests: 2, tries: 4, input_tokens: 14, output_tokens: 6 };
-        assert_eq!(asked.model.usage(), usage);
         let bodies = asked.bodies();
+        assert_eq!(bodies.len(), 4);
         assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
     }
 }
@@ -453,7 +452,6 @@ fn answers_that_are_too_late() {
             "{error:?}"
         );
         asked.server.wait_for_hang_ups(2);
-        assert_eq!(asked.model.usage().tries, 2);
     }
 }
 
@@ -528,7 +526,6 @@ fn services_that_want_other_parameters() {
         [None, Some(50), None],
     ];
     assert_eq!(asked.bodies().iter().map(told).collect::<Vec<_>>(), expect);
-    assert_eq!(asked.model.usage().tries, 4);
 
     let asked = Asked::new(Anthropic, vec![no_temperature(Anthropic), says(Anthropic, "a")], |_| {});
     asked.ask().unwrap();
@@ -567,7 +564,6 @@ fn who_waits_no_longer_hangs_up() {
         }
         asked.server.wait_for_hang_ups(1);
         assert_eq!(asked.server.requests().len(), 1, "and nothing is tried again");
-        assert_eq!(asked.model.usage(), ChatUsage { requests: 1, tries: 1, ..ChatUsage::default() });
     }
 }
 

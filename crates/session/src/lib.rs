@@ -34,6 +34,6 @@ pub use pairing::{OpenCalls, pair};
 pub use request_limits::{RequestLimits, RequestSize, message_bytes};
 pub use session::{Session, UndoError};
 pub use speaker::Level;
-pub use summarizer::{SummarizerRecord, SummaryCheck};
+pub use summarizer::{ModelUsage, SummarizerRecord, SummaryCheck, SummaryUsage};
 pub use text_range::TextRange;
 pub use unit::{Unit, UnitKind, units};

@@ -16,6 +16,7 @@ use crate::message::{Message, MessageId, Origin, Role};
 use crate::pairing::Pairing;
 use crate::request_limits::{RequestLimits, RequestSize};
 use crate::speaker;
+use crate::summarizer::SummaryUsage;
 
 /// An append-only log of messages, a journal of epochs, and the view that is folded from them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -259,6 +260,13 @@ impl Session {
     /// Returns how many compactions are in force.
     pub fn cycle(&self) -> u32 {
         self.journal.iter().filter(|epoch| epoch.is_compaction()).count() as u32
+    }
+
+    /// Returns what models took for the summaries of its compactions, of those too that were undone. Linear in the journal.
+    pub fn summary_usage(&self) -> SummaryUsage {
+        let mut usage = SummaryUsage::default();
+        self.journal.iter().filter_map(|epoch| epoch.summarizer.as_ref()).for_each(|record| usage.add(&record.models));
+        usage
     }
 
     /// Returns the tokens that the newest compaction in force left, where they are known.

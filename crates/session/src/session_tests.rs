@@ -269,6 +269,7 @@ fn the_summary_of_a_compaction() {
                 fell_back: false,
                 problem: None,
                 checks: Vec::new(),
+                models: crate::SummaryUsage::default(),
                 written: written.to_vec(),
             };
             Arc::new(record)

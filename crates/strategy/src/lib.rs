@@ -44,8 +44,8 @@ mod view;
 pub use async_trait::async_trait;
 pub use epitome_session as session;
 pub use epitome_session::{
-    Arguments, Block, Content, Entry, EntryKey, Language, Message, MessageId, Origin, Reason, Role, SummaryCheck,
-    ToolCall, ToolResult, Unit, UnitKind,
+    Arguments, Block, Content, Entry, EntryKey, Language, Message, MessageId, ModelUsage, Origin, Reason, Role,
+    SummaryCheck, SummaryUsage, ToolCall, ToolResult, Unit, UnitKind,
 };
 #[doc(hidden)]
 pub use serde_json::Value;

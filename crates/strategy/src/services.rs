@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use epitome_session::{Language, Media, Message, Session, SummaryCheck};
+use epitome_session::{Language, Media, Message, Session, SummaryCheck, SummaryUsage};
 use thiserror::Error;
 
 use crate::media::MediaRates;
@@ -94,12 +94,8 @@ pub struct Summary {
     /// Whether its lines are those of the messages, with the marks of who said them, as `epitome-reading` writes both; marks at the
     /// beginning of lines of any other text are escaped.
     pub is_of_lines: bool,
-    /// Tokens that a model read for it; 0 without a model.
-    pub input_tokens: u64,
-    /// The part of these that came from the provider's cache; 0 where the provider does not report it.
-    pub cached_tokens: u64,
-    /// Tokens that a model wrote for it; 0 without a model.
-    pub output_tokens: u64,
+    /// What models took for it; nothing without a model.
+    pub usage: SummaryUsage,
     /// Why another summarizer than the configured one wrote it, where one did.
     pub fell_back: Option<String>,
     /// The result of the check against the session, where it was checked.
@@ -114,10 +110,8 @@ pub struct SummarizeError {
     pub message: String,
     /// Whether trying again later may help.
     pub retryable: bool,
-    /// Tokens that a model read for unusable answers; 0 without a model.
-    pub input_tokens: u64,
-    /// Tokens that a model wrote in these answers; 0 without a model.
-    pub output_tokens: u64,
+    /// What models took for requests without an answer, and for answers that cannot be used; nothing without a model.
+    pub usage: SummaryUsage,
 }
 
 impl SummarizeError {

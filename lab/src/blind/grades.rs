@@ -148,6 +148,7 @@ fn row(context: &BlindContext, by: &str, all: KeptCount) -> Row {
             system_intact: true,
             ..Scores::default()
         },
+        summaries: epitome::session::SummaryUsage::default(),
         problem: context.is_empty.then(|| "no result within the budget".to_owned()),
         micros: 0,
     }

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use epitome::formats::{ReadOptions, read};
 use epitome::{Budget, Session};
-use epitome_eval::replay::{Model, NEVER, Policy, Price, Prices, RECORDED, ReplayedSession, Total, totals};
+use epitome_eval::replay::{Model, NEVER, Policy, Prices, RECORDED, ReplayedSession, Total, totals};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -48,13 +48,13 @@ struct Outcome {
 
 /// Runs the command and prints a table in Markdown, or a line of JSON for each row. The error says what is wrong.
 pub fn run(args: &RefetchArgs) -> Result<()> {
-    let price = Prices::shipped()?.price(&args.model)?.clone();
+    let prices = Prices::shipped()?;
     let files: Vec<Vec<Session>> = args.paths.par_iter().map(|path| sessions_of(path)).collect::<Result<_>>()?;
     let sessions: Vec<Session> = files.into_iter().flatten().collect();
     let mut has_head = args.json;
     for window in &args.windows {
         let names = [NEVER, RECORDED].into_iter().chain(args.policies.iter().map(String::as_str));
-        let outcomes = names.map(|name| Ok((name, outcome(&sessions, name, *window, &price, args)?)));
+        let outcomes = names.map(|name| Ok((name, outcome(&sessions, name, *window, &prices, args)?)));
         let outcomes: Vec<(&str, Outcome)> = outcomes.collect::<Result<_>>()?;
         for (name, outcome) in &outcomes {
             let mut row = outcome.row(name, *window);
@@ -81,10 +81,11 @@ fn rounded(figure: f64, digits: f64) -> Value {
 }
 
 /// Replays the sessions that are larger than the window under a policy.
-fn outcome(sessions: &[Session], name: &str, window: u32, price: &Price, args: &RefetchArgs) -> Result<Outcome> {
+fn outcome(sessions: &[Session], name: &str, window: u32, prices: &Prices, args: &RefetchArgs) -> Result<Outcome> {
     let budget =
         Budget { window, reserve_output: Budget::default().reserve_output.min(window / 4), ..Budget::default() };
-    let model = Model { name: args.model.clone(), price: price.clone(), budget };
+    let price = prices.price(&args.model)?;
+    let model = Model { name: args.model.clone(), price: price.clone(), prices: prices.clone(), budget };
     let policy = Policy::parse(name, Some(window), &epitome::registry())?;
     let is_ours = ![NEVER, RECORDED].contains(&name) && !name.starts_with(OWN);
     let makes_calls = is_ours && !args.only_count;

@@ -91,11 +91,13 @@ impl CompactArgs {
             report: None,
             model: ModelArgs {
                 channel: None,
-                model: None,
-                model_url: None,
-                model_kind: ChannelKind::OpenAi,
-                model_window: None,
-                key_variable: None,
+                service: ServiceArgs {
+                    model: None,
+                    model_url: None,
+                    model_kind: ChannelKind::OpenAi,
+                    model_window: None,
+                    key_variable: None,
+                },
             },
         }
     }
@@ -108,6 +110,13 @@ pub(crate) struct ModelArgs {
     /// The channel to the model, one of the configuration's [channels]
     #[arg(long, value_name = "NAME", requires = "config", conflicts_with = "model_url")]
     pub(crate) channel: Option<String>,
+    #[command(flatten)]
+    pub(crate) service: ServiceArgs,
+}
+
+/// A model and its service.
+#[derive(Debug, Args)]
+pub(crate) struct ServiceArgs {
     /// The model's name at the service
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use epitome::formats::Format;
 use epitome::strategy::TaskKind;
 
+use super::compact::ServiceArgs;
 use super::input::format_parser;
 use super::values::{name_parser, tokens};
 
@@ -21,6 +22,9 @@ pub(crate) struct EvalArgs {
     pub(crate) methods: Vec<String>,
     #[command(flatten)]
     pub(crate) commands: CommandArgs,
+    /// A price table in TOML for what models take for summaries; its models are added to those that ship, or replace them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
     /// Budgets: shares of the tokens before the cut, such as 40% or 0.4, or tokens, such as 8k
     /// [default: 0.4,0.2,0.1, and 0.3,0.15,0.08 for probes]
     #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',')]
@@ -67,6 +71,9 @@ pub(crate) struct EvalArgs {
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    // The last: what follows would stand under its heading.
+    #[command(flatten)]
+    pub(crate) model: MeasuredModelArgs,
 }
 
 #[derive(Debug, Args)]
@@ -78,12 +85,28 @@ pub(crate) struct BenchArgs {
     pub(crate) methods: Vec<String>,
     #[command(flatten)]
     pub(crate) commands: CommandArgs,
+    /// A price table in TOML for what models take for summaries; its models are added to those that ship, or replace them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
     /// The file for the report, as one HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the counts as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) model: MeasuredModelArgs,
+}
+
+/// A model that is measured beside the methods: it summarises the older part of a session, and the newest messages stay.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A model that summarises the older part, as most runtimes have it, beside the methods")]
+pub(crate) struct MeasuredModelArgs {
+    #[command(flatten)]
+    pub(crate) service: ServiceArgs,
+    /// A folder that keeps the model's answers from run to run, so that a run can be taken up again
+    #[arg(long, value_name = "FOLDER", requires = "model_url")]
+    pub(crate) model_cache: Option<PathBuf>,
 }
 
 /// Other compactors, run beside the methods.

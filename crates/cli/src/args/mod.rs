@@ -31,11 +31,13 @@ use clap::{Args, Parser, Subcommand};
 
 #[cfg(feature = "service")]
 pub(crate) use brief::BriefArgs;
-pub(crate) use compact::{CompactArgs, ModelArgs};
+pub(crate) use compact::{CompactArgs, ServiceArgs};
 pub(crate) use config::ConfigArgs;
 pub(crate) use context::{AgentSessionArgs, ContextArgs, WatchArgs, WindowArgs};
 #[cfg(feature = "eval")]
-pub(crate) use eval::{BenchArgs, CommandArgs, EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
+pub(crate) use eval::{
+    BenchArgs, CommandArgs, EvalArgs, GroupingArg, MeasuredModelArgs, ReplayArgs, SubjectArg, TuneArgs,
+};
 #[cfg(feature = "service")]
 pub(crate) use fit::FitArgs;
 pub(crate) use help::command;

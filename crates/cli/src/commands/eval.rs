@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use epitome_eval::{Group, Grouping, Row, answers, groups, report};
+use epitome_eval::{Group, Grouping, Row, accounts, answers, groups, report};
 
 use crate::args::{EvalArgs, GroupingArg, SubjectArg};
-use crate::commands::measure::{failure, fewer, left_out_lines, none_fits};
+use crate::commands::measure::{failure, fewer, left_out_lines, none_fits, prices};
 use crate::failure::CommandResult;
 use crate::output::Target;
 use crate::terminal;
@@ -26,6 +26,7 @@ use rows::RowsFile;
 
 pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     let html = args.html.as_deref().map(|path| Target::new(Some(path), None)).transpose()?;
+    let prices = prices(args.prices.as_deref())?;
     let plan = plan(args)?;
     let (pairs, every) = compared(args, &plan)?;
     let file = Mutex::new(args.jsonl.as_deref().map(RowsFile::new).transpose()?);
@@ -72,6 +73,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
         left_out: &run.left_out,
         summaries: &all.summaries,
         differences: &all.differences,
+        accounts: &accounts(&run.rows, &prices),
         groups,
     };
     if args.json {

@@ -2,30 +2,68 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use epitome::config::Prices;
 use epitome_eval::{EvalError, Filter, LeftOut, LeftOutReason, LegendLine, Method, left_out_counts, methods};
 
-use crate::args::CommandArgs;
+use crate::args::{CommandArgs, MeasuredModelArgs};
 use crate::failure::Failure;
 use crate::render::style::{FAINT, STRONG};
 use crate::render::text::plural;
+use crate::summaries::by_model_alone;
 
-/// Returns the methods that `specs` name, the commands, and the free baselines.
-pub(crate) fn measured_methods(specs: &[String], commands: &CommandArgs) -> Result<Vec<Arc<Method>>, Failure> {
+/// The strategy by which a model of the command line is measured.
+const SUMMARY: &str = "summary";
+
+/// Returns the methods that `specs` name, the commands, the model of the command line, and the free baselines.
+pub(crate) fn measured_methods(
+    specs: &[String],
+    commands: &CommandArgs,
+    model: &MeasuredModelArgs,
+) -> Result<Vec<Arc<Method>>, Failure> {
     let mut all = methods(specs, &epitome::registry()).map_err(failure)?;
     let timeout = Duration::from_secs(commands.command_timeout);
     for compactor in &commands.compactors {
-        if all.iter().any(|method| method.name() == compactor.name) {
-            let twice = format!("--command {}=…: another method has this name", compactor.name);
-            return Err(Failure::usage_text(twice).with_help("give it a name of its own"));
+        add(&mut all, "--command", Method::command(&compactor.name, &compactor.command, timeout))?;
+    }
+    let MeasuredModelArgs { service, model_cache } = model;
+    match (&service.model_url, &service.model) {
+        (Some(url), Some(name)) => {
+            let config = by_model_alone(service, url, model_cache.as_deref())?;
+            let chain = [SUMMARY.to_owned()];
+            let method = Method::configured(name, &config, Some(&chain), &epitome::registry()).map_err(failure)?;
+            add(&mut all, "--model", method)?;
         }
-        let behind_others = all.iter().position(|method| method.name().starts_with("baseline:")).unwrap_or(all.len());
-        all.insert(behind_others, Arc::new(Method::command(&compactor.name, &compactor.command, timeout)));
+        (None, Some(_)) => {
+            let failure = Failure::usage_text("--model: at which service is not said");
+            return Err(failure.with_help("add its address, such as --model-url http://localhost:11434/v1"));
+        }
+        (_, None) => {}
     }
     Ok(all)
+}
+
+/// Adds a method that `option` describes in front of the baselines.
+fn add(all: &mut Vec<Arc<Method>>, option: &str, method: Method) -> Result<(), Failure> {
+    if all.iter().any(|known| known.name() == method.name()) {
+        let twice = format!("{option} {}: another method has this name", method.name());
+        return Err(Failure::usage_text(twice).with_help("give it a name of its own"));
+    }
+    let behind_others = all.iter().position(|method| method.name().starts_with("baseline:")).unwrap_or(all.len());
+    all.insert(behind_others, Arc::new(method));
+    Ok(())
+}
+
+/// Returns the prices: those of `file` over the shipped ones.
+pub(crate) fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
+    let Some(path) = file else { return Ok(Prices::shipped().map_err(|error| failure(error.into()))?) };
+    let name = path.display().to_string();
+    let text = epitome_shelf::read_plain_text(path);
+    let text = text.map_err(|error| failure(EvalError::Read { file: name.clone(), error }))?;
+    Prices::with(&text, &name).map_err(|error| failure(error.into()))
 }
 
 /// Why there is nothing to measure.
@@ -132,6 +170,8 @@ pub(crate) fn failure(error: EvalError) -> Failure {
         EvalError::Config(_) => Failure::usage(error).with_help("docs/configuration.md lists every setting"),
         EvalError::Prices(_) => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),
         EvalError::Probes { .. } => Failure::usage(error).with_help("docs/evaluation.md says how probes are written"),
+        EvalError::Model { .. } => Failure::other(error)
+            .with_help("check the address, the key and the name: the model is asked once before anything is measured"),
         EvalError::Patterns(_) => Failure::other(error),
     }
 }

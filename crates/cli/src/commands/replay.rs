@@ -6,14 +6,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use epitome::engine::Status;
-use epitome_eval::replay::{
-    Model, Prices, ReplayEpoch, ReplayPlan, ReplayRun, ReplayedSession, Total, policies, totals,
-};
-use epitome_eval::{EvalError, Filter};
+use epitome_eval::Filter;
+use epitome_eval::replay::{Model, ReplayEpoch, ReplayPlan, ReplayRun, ReplayedSession, Total, policies, totals};
 use serde::Serialize;
 
 use crate::args::ReplayArgs;
-use crate::commands::measure::{failure, fewer, none_fits};
+use crate::commands::measure::{failure, fewer, none_fits, prices};
 use crate::failure::{CommandResult, Failure};
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
@@ -68,16 +66,8 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> CommandResult {
 }
 
 fn plan(args: &ReplayArgs) -> Result<ReplayPlan, Failure> {
-    let prices = match &args.prices {
-        None => Prices::shipped().map_err(EvalError::from),
-        Some(path) => {
-            let file = path.display().to_string();
-            let read =
-                epitome_shelf::read_plain_text(path).map_err(|error| EvalError::Read { file: file.clone(), error });
-            read.and_then(|text| Ok(Prices::with(&text, &file)?))
-        }
-    };
-    let price = prices.and_then(|prices| Ok(prices.price(&args.model)?.clone())).map_err(failure)?;
+    let prices = prices(args.prices.as_deref())?;
+    let price = prices.price(&args.model).map_err(|error| failure(error.into()))?.clone();
     let mut config = epitome::Config::default();
     if let Some(window) = args.window {
         config
@@ -87,7 +77,7 @@ fn plan(args: &ReplayArgs) -> Result<ReplayPlan, Failure> {
     Ok(ReplayPlan {
         paths: args.paths.clone(),
         policies: policies(&args.policies, args.window, &epitome::registry()).map_err(failure)?,
-        model: Model { name: args.model.clone(), price, budget: config.budget() },
+        model: Model { name: args.model.clone(), price, prices, budget: config.budget() },
         filter: Filter {
             min_tokens: args.min_tokens,
             format: args.filter.format.map(|format| format.as_str().to_owned()),

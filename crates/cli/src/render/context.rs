@@ -10,6 +10,7 @@ use epitome::session::{EditKind, EpochOrigin, Trigger};
 use crate::context_output::ContextOutput;
 use crate::paths::display_name;
 use crate::render::bar::bar;
+use crate::render::report::cost_words;
 use crate::render::style::{BAD, FAINT, GOOD, NAME, PLAIN, STRONG, Style, WARN, without_styles};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{columns, first_words, heading, number, paragraph, percent, plural};
@@ -431,6 +432,9 @@ fn removed(out: &mut String, output: &ContextOutput, width: usize) {
         return paragraph(out, "Nothing.", PLAIN, width);
     }
     paragraph(out, &left_words(removed), PLAIN, width);
+    for usage in output.report.summaries.models() {
+        paragraph(out, &format!("summaries by {}: {}", usage.model, cost_words(usage)), FAINT, width);
+    }
     let setting = [Column::Left, Column::Right, Column::Left, Column::Flexible];
     let mut table = Table::new(&setting, &["handle", "tokens", "by", "what"]);
     for item in removed.items.iter().rev().take(REMOVED) {

@@ -10,7 +10,7 @@ use epitome::config::SummaryModel;
 use epitome::engine::{ByHandReport, EditReport, Mode, Outcome, Report, Status, SummarizerReport, Timings};
 use epitome::formats::Format;
 use epitome::session::{Block, Content, EditKind, Entry, MessageRange, Session};
-use epitome::strategy::SummaryCheck;
+use epitome::strategy::{ModelUsage, SummaryCheck};
 
 use self::verdict::{infeasible, rolled_back, write_beginning, write_quality};
 use crate::chain::Choice;
@@ -253,11 +253,14 @@ fn checked(check: &SummaryCheck) -> String {
 
 /// The requests to the model that writes summaries, their cost, and the reason where it failed.
 fn describe_model(summarizer: &SummarizerReport, model: &SummaryModel) -> String {
-    let (read, written) = (summarizer.input_tokens, summarizer.output_tokens);
-    let cost = match (read + written, &summarizer.problem) {
-        (0, None) => "no summary was asked for, or its answers were known".to_owned(),
-        (0, Some(_)) => "no tokens".to_owned(),
-        _ => format!("{} tokens read, {} written", number(read), number(written)),
+    let cost = match (summarizer.models.models(), &summarizer.problem) {
+        ([], None) => "no summary was asked for, or its answers were known".to_owned(),
+        ([], Some(_)) => "no tokens".to_owned(),
+        ([usage], _) if *usage.model == *model.model => cost_words(usage),
+        (all, _) => {
+            let each = all.iter().map(|usage| format!("{}: {}", usage.model, cost_words(usage)));
+            each.collect::<Vec<_>>().join("; ")
+        }
     };
     let problem = match &summarizer.problem {
         Some(problem) if summarizer.fell_back && !summarizer.checks.is_empty() && summarizer.kind == "provider" => {
@@ -271,6 +274,16 @@ fn describe_model(summarizer: &SummarizerReport, model: &SummaryModel) -> String
         None => String::new(),
     };
     format!("{model}: {cost}{problem}")
+}
+
+/// What a model took for summaries: `1,234 tokens read (1,000 cached), 56 written in 2 answers`.
+pub(crate) fn cost_words(usage: &ModelUsage) -> String {
+    let cached = match usage.cached_tokens {
+        0 => String::new(),
+        cached => format!(" ({} cached)", number(cached)),
+    };
+    let answers = if usage.answers > 1 { format!(" in {} answers", number(usage.answers)) } else { String::new() };
+    format!("{} tokens read{cached}, {} written{answers}", number(usage.input_tokens), number(usage.output_tokens))
 }
 
 fn write_labelled(out: &mut String, label: &str, text: &str, width: usize) {

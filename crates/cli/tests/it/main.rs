@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bench;
+mod bench_model;
 mod by_hand;
 mod compact;
 mod context;

@@ -133,6 +133,7 @@ const MODEL: &str = "crates/cli/tests/it/model.rs";
 const MOVING: &str = "crates/cli/tests/it/moving.rs";
 const THIS: &str = "crates/cli/tests/it/options.rs";
 const BENCH: &str = "crates/cli/tests/it/bench.rs";
+const BENCH_MODEL: &str = "crates/cli/tests/it/bench_model.rs";
 const EVAL: &str = "crates/cli/tests/it/eval.rs";
 const EVAL_SUBJECTS: &str = "crates/cli/tests/it/eval_subjects.rs";
 const REPLAY: &str = "crates/cli/tests/it/replay.rs";
@@ -166,6 +167,20 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("bench", "--methods", BENCH, "a_page_is_written"),
     ("bench", "--command", BENCH, "another_compactor_is_a_command"),
     ("bench", "--command-timeout", EVAL, "another_compactor_is_a_command"),
+    ("bench", "--prices", BENCH_MODEL, "what_the_summaries_cost_is_told"),
+    ("bench", "--model", BENCH_MODEL, "a_model_is_measured_beside_the_methods"),
+    ("bench", "--model-url", BENCH_MODEL, "a_model_is_measured_beside_the_methods"),
+    ("bench", "--model-kind", BENCH_MODEL, "a_model_of_another_service_is_asked_as_its_options_say"),
+    ("bench", "--model-window", BENCH_MODEL, "a_model_of_another_service_is_asked_as_its_options_say"),
+    ("bench", "--key-variable", BENCH_MODEL, "a_service_that_will_not_answer_is_told_before_anything_is_measured"),
+    ("bench", "--model-cache", BENCH_MODEL, "a_model_is_measured_beside_the_methods"),
+    ("eval", "--prices", BENCH_MODEL, "what_the_summaries_cost_is_told"),
+    ("eval", "--model", BENCH_MODEL, "a_model_is_measured_beside_the_methods"),
+    ("eval", "--model-url", BENCH_MODEL, "a_model_is_measured_beside_the_methods"),
+    ("eval", "--model-kind", BENCH_MODEL, "a_model_of_another_service_is_asked_as_its_options_say"),
+    ("eval", "--model-window", BENCH_MODEL, "a_model_of_another_service_is_asked_as_its_options_say"),
+    ("eval", "--key-variable", BENCH_MODEL, "a_service_that_will_not_answer_is_told_before_anything_is_measured"),
+    ("eval", "--model-cache", BENCH_MODEL, "a_model_is_measured_beside_the_methods"),
     ("fit", "--plugin", FIT, "what_was_decided_for_a_plugin_outlives_the_process"),
     ("bench", "--html", BENCH, "a_page_is_written"),
     ("bench", "--json", BENCH, "counts_are_the_same_each_time"),

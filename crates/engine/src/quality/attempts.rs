@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use epitome_session::Trigger;
-use epitome_strategy::{Archive, ArchiveError, Tokens};
+use epitome_session::{SummaryUsage, Trigger};
+use epitome_strategy::{Archive, ArchiveError, SummarizeError, Tokens};
 
 use super::baseline::QualityBaseline;
 use super::{MinQuality, OnLoss, OriginalMessages, Quality, TriedChain};
@@ -137,13 +137,16 @@ impl<'a> Judge<'a> {
     /// Returns the best attempt, the first of equals, with the summary costs of all attempts on its bill and, where
     /// there were several, a list of them. Errors with the first refusal where there is no result at all.
     pub(crate) fn best(&self, tried: Vec<(Chain, Result<Attempt, EditRefusal>)>) -> Result<Attempt, EditRefusal> {
-        let (mut tried_chains, mut input, mut output, mut judged_us) = (Vec::new(), 0, 0, 0);
+        let (mut tried_chains, mut usage, mut judged_us) = (Vec::new(), SummaryUsage::default(), 0);
         let mut best: Option<Attempt> = None;
         let mut refusal = None;
         for (chain, tried) in tried {
             let attempt = match tried {
                 Ok(attempt) => attempt,
                 Err(refused) => {
+                    if let EditRefusal::Stopped(SummarizeError { usage: paid, .. }) = &refused {
+                        usage.add(paid);
+                    }
                     let problem = Some(refused.to_string());
                     tried_chains.push(TriedChain {
                         chain: chain.ids(),
@@ -157,15 +160,20 @@ impl<'a> Judge<'a> {
                 }
             };
             tried_chains.push(attempt.to_tried_chain());
-            input += attempt.run.summarizer.input_tokens;
-            output += attempt.run.summarizer.output_tokens;
+            usage.add(&attempt.run.summarizer.models);
             judged_us += attempt.judged_us;
             if best.as_ref().is_none_or(|best| attempt.value() > best.value()) {
                 best = Some(attempt);
             }
         }
-        let Some(mut best) = best else { return Err(refusal.unwrap_or(EditRefusal::NotThere)) };
-        (best.run.summarizer.input_tokens, best.run.summarizer.output_tokens) = (input, output);
+        let Some(mut best) = best else {
+            return Err(match refusal {
+                Some(EditRefusal::Stopped(error)) => EditRefusal::Stopped(SummarizeError { usage, ..error }),
+                other => other.unwrap_or(EditRefusal::NotThere),
+            });
+        };
+        best.run.summarizer.models = SummaryUsage::default();
+        best.run.summarizer.add(&usage);
         best.judged_us = judged_us;
         if let Some(quality) = best.quality.as_mut().filter(|_| tried_chains.len() > 1) {
             quality.tried = tried_chains;

@@ -8,7 +8,8 @@ use epitome_engine::{
 };
 use epitome_session::{Session, Trigger};
 use epitome_strategy::{
-    Edit, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText, TaskKind, async_trait,
+    Edit, ModelUsage, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText, TaskKind,
+    async_trait,
 };
 use epitome_testkit::session;
 
@@ -276,7 +277,11 @@ impl Summarizer for Paid {
 
     async fn summarize(&self, _: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         let text = "it went on with build_id_77".to_owned();
-        Ok(Summary { text, input_tokens: 10, output_tokens: 2, ..Summary::default() })
+        Ok(Summary {
+            text,
+            usage: ModelUsage { answers: 1, input_tokens: 10, output_tokens: 2, ..ModelUsage::default() }.into(),
+            ..Summary::default()
+        })
     }
 }
 

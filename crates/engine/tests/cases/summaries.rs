@@ -10,7 +10,7 @@ use epitome_engine::{
 };
 use epitome_session::Session;
 use epitome_strategy::{
-    Edit, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText, async_trait,
+    Edit, ModelUsage, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText, async_trait,
 };
 use epitome_testkit::session;
 
@@ -50,8 +50,7 @@ impl Summarizer for Together {
         let fell_back = text.contains("rules").then(|| "the model was away".to_owned());
         Ok(Summary {
             text: format!("about {}", first.join(" ")),
-            input_tokens: 10,
-            output_tokens: 2,
+            usage: ModelUsage { answers: 1, input_tokens: 10, output_tokens: 2, ..ModelUsage::default() }.into(),
             fell_back,
             ..Summary::default()
         })
@@ -89,8 +88,12 @@ fn the_summaries_of_a_plan_are_written_at_once() {
     let request = request(100, chain(vec![summary_of(&[1]), summary_of(&[2, 3])]));
     let draft = draft_with(&engine, &session, &request).unwrap();
     assert_eq!((draft.report.summarizer.input_tokens, draft.report.summarizer.output_tokens), (20, 4));
+    let paid = ModelUsage { answers: 2, input_tokens: 20, output_tokens: 4, ..ModelUsage::default() };
+    assert_eq!(draft.report.summarizer.models.models(), [paid.clone()]);
     let mut ledger = engine.ledger(&session);
     engine.commit(&mut session, &mut ledger, draft).unwrap();
+    let recorded = session.journal()[0].summarizer.as_ref().unwrap();
+    assert_eq!(recorded.models.models(), [paid], "the session keeps the bill");
     let view = shown(&session);
     assert!(view.contains("⏎about one word") && view.contains("⏎about two word"), "{view}");
 }
@@ -151,6 +154,14 @@ fn without_a_summary_the_chain_goes_on_or_nothing_is_done() {
         panic!("the session is to stay as it was")
     };
     assert!(error.retryable);
+    // The other summary of the plan was paid for all the same, and nothing else tells of it.
+    let two = self::request(100, chain(vec![summary_of(&[1]), summary_of(&[2, 3])]));
+    engine.summarizer = Some(Together::new(2));
+    let Err(EngineError::NoSummary(error)) = draft_with(&engine, &session(&unspeakable), &two) else {
+        panic!("the session is to stay as it was")
+    };
+    assert_eq!(error.usage.input_tokens(), 10);
+    engine.summarizer = Some(Together::new(1));
     assert_eq!(draft_with(&engine, &session(TALK), &request).unwrap().report.status, Status::Compacted);
 }
 

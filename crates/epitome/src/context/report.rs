@@ -1,7 +1,7 @@
 //! Everything about a context in one value.
 
 use epitome_engine::{Budget, Ledger};
-use epitome_session::Session;
+use epitome_session::{Session, SummaryUsage};
 use epitome_strategy::Tokens;
 use serde::Serialize;
 
@@ -32,6 +32,9 @@ pub struct ContextReport {
     pub next: NextCompaction,
     /// What has left.
     pub removed: Removed,
+    /// What models took for the session's summaries.
+    #[serde(skip_serializing_if = "SummaryUsage::is_empty")]
+    pub summaries: SummaryUsage,
 }
 
 /// The share of the window from which on a request is near it. Source: the default of the soft threshold, and what agents

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use epitome_engine::{Chain, Draft, Engine, EngineError, Observer, Report, Request, Urgency};
-use epitome_session::{EntryKey, Epoch, MessageRange, Role, Trigger};
-use epitome_strategy::{Archive, TaskKind, Tokens};
+use epitome_session::{EntryKey, Epoch, MessageRange, Role, SummaryUsage, Trigger};
+use epitome_strategy::{Archive, SummarizeError, TaskKind, Tokens};
 use tracing::Instrument;
 
 use super::events::{Event, StartedCompaction, compaction_event};
@@ -129,10 +129,22 @@ impl LiveSession {
         match drafted {
             Ok(draft) => {
                 self.listeners.metrics.summary(&draft.report);
+                self.pay(&draft.report.summarizer.models);
                 Ok(draft)
             }
-            Err(error) => Err(self.record_failure(error.into(), compaction.trigger)),
+            Err(error) => {
+                if let EngineError::NoSummary(SummarizeError { usage, .. }) = &error {
+                    self.pay(usage);
+                }
+                Err(self.record_failure(error.into(), compaction.trigger))
+            }
         }
+    }
+
+    /// Puts what models took for summaries on the bill, and counts it.
+    fn pay(&self, usage: &SummaryUsage) {
+        self.listeners.metrics.paid(usage);
+        self.bill.add(usage);
     }
 
     /// The engine for a draft of the session as it is.

@@ -50,6 +50,7 @@ impl LiveSession {
             usage: ReportedUsage::read(&self.session),
             next,
             removed: Removed::measure(&self.session, counter),
+            summaries: self.summary_usage(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use epitome_engine::{Check, Observer, Progress, Report, Status, Step};
-use epitome_session::{Trigger, Usage};
+use epitome_session::{SummaryUsage, Trigger, Usage};
 use epitome_strategy::lock;
 use serde::Serialize;
 
@@ -255,12 +255,17 @@ impl Metrics {
         lock(&self.0).overflows += 1;
     }
 
-    /// Counts the cost of summaries, of failed attempts too, and the findings in their texts.
+    /// Counts what models took for summaries that came to something or to nothing.
+    pub(super) fn paid(&self, usage: &SummaryUsage) {
+        let mut counters = lock(&self.0);
+        counters.summary_input_tokens += usage.input_tokens();
+        counters.summary_output_tokens += usage.output_tokens();
+    }
+
+    /// Counts the summaries that the rules wrote for a model, and the findings in their texts.
     pub(super) fn summary(&self, report: &Report) {
         let paid = &report.summarizer;
         let mut counters = lock(&self.0);
-        counters.summary_input_tokens += paid.input_tokens;
-        counters.summary_output_tokens += paid.output_tokens;
         counters.summary_fallbacks += u64::from(paid.fell_back);
         for check in &paid.checks {
             counters.summary_retries += u64::from(check.asked_again.is_some());

@@ -40,6 +40,7 @@ impl LiveSession {
             conversation: self.conversation.clone(),
             ahead: None,
             backoff: self.backoff.clone(),
+            bill: self.bill.clone(),
             host: self.host,
         }
     }

@@ -30,6 +30,7 @@
 //! | something is needed again | [`search`](LiveSession::search), [`recall`](LiveSession::recall), [`history`](LiveSession::history) | what is new since the last search; the item |
 
 mod background;
+mod bill;
 mod command;
 mod compact;
 mod confirm;
@@ -57,6 +58,7 @@ use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
 use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, ModelBackoff, Strategy, Tokens};
 
+pub use bill::SummaryBill;
 pub use command::{Command, CommandError, CommandOutcome};
 pub use compact::{Compaction, compaction_span, record_compaction};
 pub use confirm::{Confirm, Confirmation};
@@ -119,6 +121,8 @@ pub struct LiveSession {
     ahead: Option<BackgroundPreparation>,
     /// The models that gave no summary of the session.
     backoff: ModelBackoff,
+    /// What models took for its summaries.
+    bill: SummaryBill,
     /// The changes that the host can make.
     host: HostChanges,
 }
@@ -144,6 +148,7 @@ impl LiveSession {
             engine,
             flushed: newest,
             requests: session.log().iter().filter(|message| has_usage(message)).count(),
+            bill: SummaryBill::recorded(&session),
             session,
             archive: SessionArchive::new(),
             budget: runtime.budget.clone(),

@@ -9,7 +9,7 @@ use epitome::engine::{Check, Status, block_on};
 use epitome::live::{
     Command, CommandOutcome, Compaction, Confirm, Confirmation, Event, LiveError, LiveSession, MaintainOutcome,
 };
-use epitome::strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
+use epitome::strategy::{BoxFuture, ModelUsage, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 
 use super::support::{SMALL, live, runtime, shown, talk};
 
@@ -53,7 +53,11 @@ impl Summarizer for Slow {
             return std::future::pending().await;
         }
         let text = "what was said so far".to_owned();
-        Ok(Summary { text, input_tokens: 500, output_tokens: 20, ..Summary::default() })
+        Ok(Summary {
+            text,
+            usage: ModelUsage { answers: 1, input_tokens: 500, output_tokens: 20, ..ModelUsage::default() }.into(),
+            ..Summary::default()
+        })
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use epitome::live::{Counters, Event, Metrics};
-use epitome::strategy::SummarizeError;
+use epitome::live::{Counters, Event, LiveSession, Metrics};
+use epitome::strategy::{ModelUsage, SummarizeError};
 
-use super::support::{SMALL, Scripted, compact, talk, user, with_summarizer};
+use super::support::{SMALL, Scripted, compact, runtime, talk, user, with_summarizer};
 
 /// The events of a session with a summarizer that fails or not, as JSON without the figures.
 fn events(fails: bool) -> (Vec<Event>, Counters) {
@@ -81,6 +81,26 @@ fn a_compaction_is_told_from_start_to_end() {
     assert_eq!((counters.compactions, counters.undos, counters.failures), (1, 1, 0));
     assert_eq!((counters.summary_input_tokens, counters.summary_output_tokens), (500, 20));
     assert!(counters.tokens_saved > 500 && counters.messages > 10, "{counters:?}");
+}
+
+/// A failed attempt is paid for, and a session that is read again knows what its compactions took.
+#[test]
+fn what_models_took_is_on_the_bill() {
+    let summarizer = Arc::new(Scripted::default());
+    let mut live = with_summarizer(&format!("{SMALL}[summary]\non_failure = \"stop\"\n"), &summarizer);
+    let paid = ModelUsage { model: "large".into(), answers: 2, input_tokens: 7, cached_tokens: 5, output_tokens: 3 };
+    *summarizer.fails.lock().unwrap() =
+        Some(SummarizeError { usage: paid.clone().into(), ..SummarizeError::new("busy", true) });
+    talk(&mut live, 1_700);
+    compact(&mut live).unwrap_err();
+    assert_eq!(live.summary_usage().models(), [paid.clone()]);
+    assert_eq!(live.metrics().counters().summary_input_tokens, 7);
+    *summarizer.fails.lock().unwrap() = None;
+    compact(&mut live).unwrap();
+    assert_eq!(live.summary_usage().input_tokens(), 507);
+    assert_eq!(live.copy().summary_usage(), live.summary_usage());
+    let again = LiveSession::with_session(&runtime(SMALL), live.session().clone());
+    assert_eq!((again.summary_usage().input_tokens(), again.summary_usage().output_tokens()), (500, 20));
 }
 
 #[test]

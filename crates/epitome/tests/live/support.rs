@@ -7,7 +7,7 @@ use epitome::engine::block_on;
 use epitome::live::{LiveError, LiveSession};
 use epitome::session::heading::memory_heading;
 use epitome::session::{Message, Origin, Role};
-use epitome::strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
+use epitome::strategy::{ModelUsage, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use epitome::{Config, Runtime, Session};
 
 /// A window of 2,000 tokens of which all are usable: soft 1,600, hard 1,900, target 1,000.
@@ -73,7 +73,11 @@ impl Summarizer for Scripted {
         let text = format!("{} messages in short", task.messages.len());
         match &*self.fails.lock().unwrap() {
             Some(error) => Err(error.clone()),
-            None => Ok(Summary { text, input_tokens: 500, output_tokens: 20, ..Summary::default() }),
+            None => Ok(Summary {
+                text,
+                usage: ModelUsage { answers: 1, input_tokens: 500, output_tokens: 20, ..ModelUsage::default() }.into(),
+                ..Summary::default()
+            }),
         }
     }
 }

@@ -31,6 +31,7 @@ pub(crate) const ELSEWHERE: &[Elsewhere] = &[
     at("summary.on_failure", MODEL, CLI, "with_stop_nothing_is_written"),
     at("summary.form", MODEL, "crates/providers/tests/model/prompts.rs", "the_json_form"),
     at("summary.prompts", MODEL, "crates/providers/tests/model/prompts.rs", "prompts_of_ones_own"),
+    at("summary.check", MODEL, "crates/providers/tests/model/evidence.rs", "without_a_check_the_text_stays_as_it_is"),
     at("summary.parallel", MODEL, "crates/providers/tests/model/parts.rs", "no_more_than_so_many_at_once"),
     at("summary.reasoning_tokens", MODEL, CLI, "room_to_think_is_asked_for_beside_the_answer"),
     at("summary.cache", MODEL, "crates/providers/tests/model/parts.rs", "a_folder_keeps_answers"),

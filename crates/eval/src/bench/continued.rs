@@ -9,11 +9,18 @@ use crate::cases::cut::{part_of, position, tokens_of};
 use crate::cases::probes::ProbedCase;
 use crate::figures::kept::KeptCount;
 use crate::figures::score::reads_the_same;
-use crate::replay::{Price, TokenUsage};
+use crate::replay::{Price, Prices, TokenUsage};
 use crate::run::method::Method;
 
 /// Compactions of a session.
 const TIMES: u32 = 5;
+
+/// The prices of requests and of summaries.
+#[derive(Debug)]
+pub(super) struct BenchPrices {
+    pub(super) of_requests: Price,
+    pub(super) table: Prices,
+}
 
 /// The requests of a session so far: what the next one holds, and what the provider's cache has of it.
 #[derive(Debug, Default)]
@@ -46,10 +53,10 @@ pub(super) fn continue_session(
     probed: &ProbedCase,
     method: &Method,
     budget: u32,
-    price: &Price,
+    prices: &BenchPrices,
     figures: &mut Figures,
 ) -> Result<(), EvalError> {
-    let whole = &probed.case;
+    let (whole, price) = (&probed.case, &prices.of_requests);
     let entries = whole.prefix.view();
     let mut session = part_of(&whole.prefix, std::iter::empty());
     let (mut compacted, mut never) = (Requests::default(), Requests::default());
@@ -69,11 +76,15 @@ pub(super) fn continue_session(
         }
         at = end;
         let case = Case::from_prefix(whole.id.clone(), &whole.format, session, &[])?;
-        let (result, micros) = method.compact_on(&case, budget);
-        figures.add_compaction(micros, None);
-        has_result = result.is_ok();
+        let (result, outcome) = method.compact_on(&case, budget);
+        figures.add_outcome(&outcome, None);
+        match prices.table.of_summaries(&outcome.summaries) {
+            Some(money) => compacted.money += money,
+            None => figures.note_unpriced(),
+        }
+        has_result = result.is_some();
         let before = case.prefix.view();
-        let Ok(after) = result else {
+        let Some(after) = result else {
             session = case.prefix;
             continue;
         };

@@ -149,7 +149,7 @@ impl Trial {
     pub(super) fn measure(&self, probed: &ProbedCase, method: &Method, budget: u32, figures: &mut Figures) {
         let outcome = method.compact(&self.case, budget);
         let text = outcome.entries.as_deref().and_then(|entries| probed.sound_text(entries, budget));
-        figures.add_compaction(outcome.micros, Some(text.is_some()));
+        figures.add_outcome(&outcome, Some(text.is_some()));
         for (demand, under) in &self.demands {
             let is_shown = text.as_deref().is_some_and(|text| shows(text, demand));
             under.iter().for_each(|figure| figures.add(*figure, KeptCount::count(&[is_shown])));

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use epitome::session::SummaryUsage;
 use epitome::strategy::named;
 use serde::Serialize;
 
+use crate::figures::account::CompactionSum;
 use crate::figures::kept::KeptCount;
 use crate::figures::metric::{Family, Metric};
 use crate::figures::row::Row;
 use crate::run::measure::HANDOFF;
+use crate::run::method::MethodOutcome;
 use crate::tables::terms::Better;
 
 named! {
@@ -96,9 +99,10 @@ const OF_ROWS: [(BenchFigure, Metric); 10] = [
 pub struct Figures {
     counts: BTreeMap<BenchFigure, KeptCount>,
     #[serde(skip)]
-    micros: u64,
+    compactions: CompactionSum,
+    /// Whether a model without a known price wrote summaries: the price of requests alone would mislead.
     #[serde(skip)]
-    compactions: u32,
+    is_unpriced: bool,
 }
 
 impl Figures {
@@ -114,16 +118,24 @@ impl Figures {
             figures.add(figure, metric.count(row));
         }
         if row.method != HANDOFF {
-            figures.add_compaction(row.micros, Some(is_sound(row)));
+            figures.add_compaction(row.micros, row.problem.as_deref(), &row.summaries, Some(is_sound(row)));
         }
         figures
     }
 
-    /// Adds a compaction: how long it took, and whether a provider accepts its result within the budget, where that was
-    /// looked at.
-    pub(super) fn add_compaction(&mut self, micros: u64, is_usable: Option<bool>) {
-        self.micros += micros;
-        self.compactions += 1;
+    /// Adds a compaction, and whether a provider accepts its result within the budget, where that was looked at.
+    pub(super) fn add_outcome(&mut self, outcome: &MethodOutcome, is_usable: Option<bool>) {
+        self.add_compaction(outcome.micros, outcome.problem.as_deref(), &outcome.summaries, is_usable);
+    }
+
+    fn add_compaction(
+        &mut self,
+        micros: u64,
+        problem: Option<&str>,
+        summaries: &SummaryUsage,
+        is_usable: Option<bool>,
+    ) {
+        self.compactions.add(micros, problem, summaries);
         if let Some(is_usable) = is_usable {
             self.add(BenchFigure::Valid, KeptCount::count(&[is_usable]));
         }
@@ -137,13 +149,32 @@ impl Figures {
 
     pub(super) fn add_all(&mut self, more: &Self) {
         more.counts.iter().for_each(|(figure, count)| self.add(*figure, *count));
-        self.micros += more.micros;
-        self.compactions += more.compactions;
+        self.compactions.add_all(&more.compactions);
+        self.is_unpriced |= more.is_unpriced;
+    }
+
+    /// Notes that a summary has no known price: these figures have none either.
+    pub(super) fn note_unpriced(&mut self) {
+        self.is_unpriced = true;
+    }
+
+    /// Returns the same without a price that leaves something out.
+    pub(super) fn with_whole_price(mut self) -> Self {
+        if self.is_unpriced {
+            self.counts.remove(&BenchFigure::Price);
+        }
+        self
+    }
+
+    /// Returns the compactions behind the figures.
+    pub(super) fn compactions(&self) -> &CompactionSum {
+        &self.compactions
     }
 
     /// Returns the mean time of a compaction.
     pub(super) fn milliseconds(&self) -> Option<f64> {
-        (self.compactions > 0).then(|| self.micros as f64 / 1e3 / f64::from(self.compactions))
+        let CompactionSum { compactions, micros, .. } = self.compactions;
+        (compactions > 0).then(|| micros as f64 / 1e3 / f64::from(compactions))
     }
 }
 

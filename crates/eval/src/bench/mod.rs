@@ -20,7 +20,7 @@ pub use crate::tables::terms::BenchSheet;
 pub use figures::{BenchFigure, Figures};
 pub use tables::{bench_report, bench_sheets};
 
-use continued::continue_session;
+use continued::{BenchPrices, continue_session};
 
 use crate::EvalError;
 use crate::cases::budget::BudgetSpec;
@@ -29,9 +29,10 @@ use crate::cases::files::File;
 use crate::cases::probes::{ProbedCase, folders};
 use crate::cases::select::Filter;
 use crate::cases::text::distinct;
+use crate::figures::account::MethodAccount;
 use crate::figures::metric::Family;
 use crate::figures::row::Row;
-use crate::replay::{Price, Prices};
+use crate::replay::Prices;
 use crate::run::measure::HANDOFF;
 use crate::run::method::Method;
 use crate::run::outcome::Run;
@@ -55,6 +56,8 @@ pub struct Bench {
     pub folder: PathBuf,
     /// The methods, in the order of the tables.
     pub methods: Vec<Arc<Method>>,
+    /// The prices of requests, and of the models that write summaries.
+    pub prices: Prices,
 }
 
 /// The figures of a method at a budget, over a group of sessions.
@@ -79,6 +82,8 @@ pub struct BenchRow {
 pub struct BenchRun {
     /// By group, budget, method.
     pub rows: Vec<BenchRow>,
+    /// The models that wrote summaries and the compactions that failed, of each method where there are any.
+    pub accounts: Vec<MethodAccount>,
     /// The questions, as `epitome eval --what probes` measures them.
     pub probes: Run,
 }
@@ -106,7 +111,7 @@ impl Bench {
     pub fn run(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<BenchRun, EvalError> {
         let files = folders(std::slice::from_ref(&self.folder))?;
         let held_out = self.held_out(&files)?;
-        let price = Prices::shipped()?.price(MODEL)?.clone();
+        let prices = BenchPrices { of_requests: self.prices.price(MODEL)?.clone(), table: self.prices.clone() };
         let of_probes = plan(Subject::Probes, self.methods.clone(), vec![self.folder.clone()]);
         let read = |(number, file): (usize, &File)| -> Result<BenchSession, EvalError> {
             let probed = ProbedCase::read(file)?;
@@ -125,12 +130,12 @@ impl Bench {
             sessions.iter().flat_map(|session| self.methods.iter().map(move |method| (session, method))).collect();
         let done = AtomicUsize::new(0);
         let measured = jobs.par_iter().map(|(session, method)| {
-            let found = session.measure(method, &price);
+            let found = session.measure(method, &prices);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
             found
         });
         parts.extend(measured.collect::<Result<Vec<_>, EvalError>>()?.into_iter().flatten());
-        Ok(BenchRun { rows: self.rows(&sessions, &parts), probes })
+        Ok(BenchRun { rows: self.rows(&sessions, &parts), accounts: self.accounts(&parts), probes })
     }
 
     /// Returns the names in the file of those held out; none without it. The error names one that is no session's.
@@ -153,6 +158,16 @@ impl Bench {
         }
     }
 
+    /// Returns what each method took beside its figures.
+    fn accounts(&self, parts: &[Part]) -> Vec<MethodAccount> {
+        let of_method = |method: &Arc<Method>| {
+            let mut sum = Figures::default();
+            parts.iter().filter(|part| part.method == method.name()).for_each(|part| sum.add_all(&part.figures));
+            sum.compactions().account(method.name(), &self.prices)
+        };
+        self.methods.iter().filter_map(of_method).collect()
+    }
+
     /// Returns the sums of the parts, by group, budget and method.
     fn rows(&self, sessions: &[BenchSession], parts: &[Part]) -> Vec<BenchRow> {
         let methods: Vec<&str> = self.methods.iter().map(|method| method.name()).chain([HANDOFF]).collect();
@@ -171,7 +186,7 @@ impl Bench {
                 let mut sum = Figures::default();
                 parts.iter().filter(is_it).for_each(|part| sum.add_all(&part.figures));
                 if sum != Figures::default() {
-                    let (milliseconds, figures) = (sum.milliseconds(), sum);
+                    let (milliseconds, figures) = (sum.milliseconds(), sum.with_whole_price());
                     let (budget, method) = (budget.clone(), method.to_owned());
                     rows.push(BenchRow { group, budget, method, sessions: of.len(), figures, milliseconds });
                 }
@@ -183,7 +198,7 @@ impl Bench {
 
 impl BenchSession {
     /// Measures everything but the questions.
-    fn measure(&self, method: &Arc<Method>, price: &Price) -> Result<Vec<Part>, EvalError> {
+    fn measure(&self, method: &Arc<Method>, prices: &BenchPrices) -> Result<Vec<Part>, EvalError> {
         let id = &self.probed.case.id;
         let part = |budget: BudgetSpec, figures: Figures| Part {
             session: id.session.clone(),
@@ -194,7 +209,7 @@ impl BenchSession {
         let mut parts = Vec::new();
         for budget in BUDGETS {
             let mut figures = Figures::default();
-            continue_session(&self.probed, method, self.probed.budget(budget), price, &mut figures)?;
+            continue_session(&self.probed, method, self.probed.budget(budget), prices, &mut figures)?;
             parts.push(part(budget, figures));
         }
         for budget in OF_DEMANDS {

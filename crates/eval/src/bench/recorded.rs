@@ -55,9 +55,10 @@ pub(super) fn own_count(
     for budget in budgets {
         let most = budget.tokens(tokens.iter().sum()).max(least);
         let outcome = method.compact(&case, most);
-        let is_within = outcome.entries.is_some_and(|entries| entries.iter().map(of_model).sum::<u32>() <= most);
+        let is_within =
+            outcome.entries.as_ref().is_some_and(|entries| entries.iter().map(of_model).sum::<u32>() <= most);
         let mut figures = Figures::default();
-        figures.add_compaction(outcome.micros, None);
+        figures.add_outcome(&outcome, None);
         figures.add(BenchFigure::Within, KeptCount::count(&[is_within]));
         found.push((*budget, figures));
     }

@@ -1,6 +1,7 @@
 //! The tables of the bench, for a terminal and for a page, with a line on each column.
 
 use super::{BenchFigure, BenchRow, BenchRun};
+use crate::tables::accounts::accounts_sheet;
 use crate::tables::html::report_below;
 use crate::tables::sheet::{Sheet, SheetCell, figure};
 use crate::tables::terms::{BenchSheet, Better, LegendLine};
@@ -51,7 +52,10 @@ const SUBJECTS: [Subject; 4] = [
             (F::Valid, "results within the budget that a provider accepts"),
             (F::Within, "results within the budget as the session's own model counts; baselines count by o200k_base"),
             (F::Cache, "of a request behind a compaction, the tokens that the request before it began with"),
-            (F::Price, "the price of all requests of the session, five compactions in it, as a share of none"),
+            (
+                F::Price,
+                "the price of all requests of the session and of its summaries, five compactions in it, as a share of none",
+            ),
         ],
     ),
 ];
@@ -116,5 +120,7 @@ fn cell(row: &BenchRow, of: BenchFigure) -> String {
 /// Returns one page of HTML: the tables, and below them the report of the questions as `epitome eval` has it, with the
 /// differences of `pairs` of methods under `seed`.
 pub fn bench_report(run: &BenchRun, pairs: &[(String, String)], seed: u64) -> String {
-    report_below(&bench_sheets(&run.rows), &run.probes, pairs, seed)
+    let mut sheets = bench_sheets(&run.rows);
+    sheets.extend(accounts_sheet(&run.accounts));
+    report_below(&sheets, &run.probes, pairs, seed)
 }

@@ -1,5 +1,6 @@
 //! Figures: what a result is worth. The scores of one result, the rows of a run, their averages and paired differences.
 
+pub(crate) mod account;
 pub(crate) mod kept;
 pub(crate) mod metric;
 pub(crate) mod paired;

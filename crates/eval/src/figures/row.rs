@@ -1,5 +1,6 @@
 //! Rows: one case under one method at one budget.
 
+use epitome::session::SummaryUsage;
 use serde::{Deserialize, Serialize};
 
 use crate::cases::case::{Case, CaseId};
@@ -35,6 +36,9 @@ pub struct Row {
     pub problem: Option<String>,
     /// How long the compaction took.
     pub micros: u64,
+    /// What models took for its summaries.
+    #[serde(default, skip_serializing_if = "SummaryUsage::is_empty")]
+    pub summaries: SummaryUsage,
 }
 
 impl Row {
@@ -58,6 +62,7 @@ impl Row {
             scores: Scores::default(),
             problem: None,
             micros: 0,
+            summaries: SummaryUsage::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use epitome::engine::{Ledger, Status, Watch, block_on};
-use epitome::session::{Entry, EntryKey, Epoch, Message, Origin, Role, Session, Trigger};
+use epitome::session::{Entry, EntryKey, Epoch, Message, Origin, Role, Session, SummaryUsage, Trigger};
 use epitome::{Budget, MemoryArchive, Request};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use super::prompt::Prompt;
 use super::recording::{Recording, is_empty, is_said};
 use crate::EvalError;
 use crate::cases::cut::tokens_of;
-use epitome::config::{Price, TokenUsage};
+use epitome::config::{Price, Prices, TokenUsage};
 
 /// One call of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,8 +67,24 @@ pub struct Model {
     pub name: String,
     /// Its prices.
     pub price: Price,
+    /// Those of other models, which may write summaries.
+    pub prices: Prices,
     /// Its window and the answer's reserve, which make requests impossible.
     pub budget: Budget,
+}
+
+impl Model {
+    /// Returns the tokens of summaries, and their price: that of the models that wrote them, where the table has it, else that
+    /// of this one.
+    fn summaries(&self, usage: &SummaryUsage) -> (TokenUsage, f64) {
+        let (mut tokens, mut money) = (TokenUsage::default(), 0.0);
+        for usage in usage.models() {
+            let of_model = TokenUsage::from(usage);
+            tokens.add(&of_model);
+            money += of_model.money(self.prices.of_request(&usage.model).unwrap_or(&self.price));
+        }
+        (tokens, money)
+    }
 }
 
 /// The result of a session under a policy.
@@ -266,18 +282,19 @@ impl Replay<'_, '_> {
             0 => TokenUsage::default(),
             _ => TokenUsage::request(&self.model.price, before.0 + tools, before.1 + tools, is_cached, written),
         };
+        let summary = (summary, summary.money(&self.model.price));
         let made = self.epoch(trigger, Status::Compacted, before.0, cache_loss_tokens, summary);
         self.outcome.epochs.push(ReplayEpoch { chain: vec![by.to_owned()], ..made });
     }
 
-    /// A compaction that was just made, or tried, with `summary` read and written for it; without its chain and its time.
+    /// A compaction that was just made, or tried, with what was read and written for its summary and the price of that; without its chain and its time.
     fn epoch(
         &self,
         trigger: Trigger,
         status: Status,
         tokens_before: u64,
         cache_loss_tokens: u64,
-        summary: TokenUsage,
+        (summary, summary_money): (TokenUsage, f64),
     ) -> ReplayEpoch {
         ReplayEpoch {
             turn: self.outcome.turns.len() as u32,
@@ -288,7 +305,7 @@ impl Replay<'_, '_> {
             tokens_after: self.prompt.total(),
             cache_loss_tokens,
             summary,
-            summary_money: summary.money(&self.model.price),
+            summary_money,
             micros: 0,
         }
     }
@@ -332,8 +349,7 @@ impl Replay<'_, '_> {
             cache_loss_tokens = self.changed();
             self.tell_compacted();
         }
-        let (read, written) = (report.summarizer.input_tokens, report.summarizer.output_tokens);
-        let summary = TokenUsage { input: read, uncached: read, output: written, ..TokenUsage::default() };
+        let summary = self.model.summaries(&report.summarizer.models);
         let made = self.epoch(trigger, report.status, tokens_before, cache_loss_tokens, summary);
         self.outcome.epochs.push(ReplayEpoch { chain: report.chain, micros, ..made });
         Ok(())

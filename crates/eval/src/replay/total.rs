@@ -72,6 +72,7 @@ impl Total {
             }
             for epoch in &row.epochs {
                 total.summary.add(&epoch.summary);
+                total.summary_money += epoch.summary_money;
                 total.waited_micros += epoch.micros;
                 total.cache_loss_tokens += epoch.cache_loss_tokens;
                 if epoch.status.is_compaction() {
@@ -83,7 +84,6 @@ impl Total {
             }
         }
         total.kept_share = (total.epochs > 0).then(|| kept / f64::from(total.epochs));
-        total.summary_money = total.summary.money(price);
         total.money = total.spent.money(price) + total.summary_money;
         total.micros_per_turn = micros / f64::from(total.turns.max(1));
         total

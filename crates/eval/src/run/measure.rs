@@ -42,7 +42,7 @@ impl Measure<'_> {
     /// Measures the agent's own view, and every method at its size.
     pub(crate) fn beside(&self, own: &[Entry]) -> Vec<Row> {
         let tokens = own.iter().map(|entry| tokens_of(&entry.message)).sum();
-        let recorded = || MethodOutcome { entries: Some(own.to_vec()), problem: None, micros: 0 };
+        let recorded = || MethodOutcome::of_view(own.to_vec());
         let score = |entries: &[Entry]| self.case.score(entries, tokens);
         let which = RowIdentity { budget: OWN_SIZE, tokens, method: RECORDED };
         let mut rows = vec![self.row(&which, &recorded, &score)];
@@ -63,7 +63,7 @@ impl Measure<'_> {
                 handoff.push(message_of(text));
                 let entries = handoff.view().to_vec();
                 let which = RowIdentity { budget: &name, tokens, method: HANDOFF };
-                let outcome = || MethodOutcome { entries: Some(entries.clone()), problem: None, micros: 0 };
+                let outcome = || MethodOutcome::of_view(entries.clone());
                 // It is alone: it is not a session that could be valid or keep a system prompt.
                 let score = |entries: &[Entry]| Scores {
                     probes: answered(text),
@@ -112,6 +112,7 @@ impl Measure<'_> {
             scores: outcome.entries.as_deref().map_or_else(|| score(&[]).with_nothing_kept(), score),
             problem: outcome.problem,
             micros: outcome.micros,
+            summaries: outcome.summaries,
             ..empty
         };
         (self.job.progress)(self.job.done.load(Ordering::Relaxed), self.job.files, std::slice::from_ref(&row));

@@ -5,7 +5,7 @@ use std::mem::size_of;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use epitome::engine::{Budget, Floor, Quality};
-use epitome::live::Preparation;
+use epitome::live::{Preparation, SummaryBill};
 use epitome::session::{Change, Epoch};
 use epitome::strategy::ModelBackoff;
 use epitome_shelf::WeighedLru;
@@ -53,6 +53,8 @@ pub struct Conversation {
     pub preparation: Preparation,
     /// The models that gave no summary of it.
     pub refusals: ModelBackoff,
+    /// What models took for its summaries.
+    pub bill: SummaryBill,
     /// The memory's id for this conversation.
     pub(crate) id: Option<ConversationId>,
 }
@@ -103,6 +105,7 @@ impl Conversation {
             learned: self.learned.clone(),
             failed_at: self.failed_at,
             floor: self.floor.clone(),
+            bill: self.bill.clone(),
             ..Self::default()
         }
     }

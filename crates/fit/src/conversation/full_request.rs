@@ -97,6 +97,7 @@ impl<'a> FullRequest<'a> {
         live.set_budget(conversation.budget(self.incoming));
         live.cancel_by(self.cancellation.clone());
         live.share_backoff(conversation.refusals.clone());
+        live.bill_to(conversation.bill.clone());
         live.set_host(self.incoming.host);
         if self.incoming.is_last {
             live.mark_ended();

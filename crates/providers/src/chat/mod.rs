@@ -48,25 +48,8 @@ pub trait ChatModel: Send + Sync + Debug {
     }
     /// Tokens that request and answer may take together.
     fn window(&self) -> Tokens;
-    /// The requests so far and their cost; zeros where the model does not count.
-    fn usage(&self) -> ChatUsage {
-        ChatUsage::default()
-    }
     /// Asks the model. Dropping the future ends the request.
     async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError>;
-}
-
-/// The requests to a model since it was opened, and their cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ChatUsage {
-    /// Requests, those without an answer included.
-    pub requests: u64,
-    /// The number of tries: more than `requests` where a request was tried again.
-    pub tries: u64,
-    /// Tokens read, as the service reported them.
-    pub input_tokens: u64,
-    /// Tokens written, as the service reported them.
-    pub output_tokens: u64,
 }
 
 /// The reason why there is no answer. The message names the address and never the key.

@@ -1,6 +1,6 @@
 //! A chat model of a service over HTTP, in either wire format.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use epitome_strategy::{Tokens, async_trait};
 use epitome_wire::{AnswerError, question};
@@ -9,9 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::http::{ApiKey, HttpClient, HttpError, HttpSettings, KeyHeader};
 
 use super::overflow::{AnswerTexts, Overflow, is_context_overflow};
-use super::{
-    ChannelKind, ChannelSettings, ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, ChatUsage, KeySource,
-};
+use super::{ChannelKind, ChannelSettings, ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, KeySource};
 
 /// No answer to one request is larger, whatever a service sends.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
@@ -25,9 +23,6 @@ pub(super) struct HttpChat {
     /// Learned from refusals, so that each is met once.
     wants_completion_tokens: AtomicBool,
     refuses_temperature: AtomicBool,
-    pub(super) n_requests: AtomicU64,
-    input_tokens: AtomicU64,
-    output_tokens: AtomicU64,
 }
 
 /// The form of a request.
@@ -64,16 +59,7 @@ impl HttpChat {
             path,
             wants_completion_tokens: AtomicBool::new(false),
             refuses_temperature: AtomicBool::new(false),
-            n_requests: AtomicU64::new(0),
-            input_tokens: AtomicU64::new(0),
-            output_tokens: AtomicU64::new(0),
         })
-    }
-
-    /// Adds what an answer cost to the figures.
-    pub(super) fn pay(&self, answer: &ChatAnswer) {
-        self.input_tokens.fetch_add(answer.input_tokens, Ordering::Relaxed);
-        self.output_tokens.fetch_add(answer.output_tokens, Ordering::Relaxed);
     }
 
     fn body(&self, request: &ChatRequest, manner: RequestStyle) -> Value {
@@ -269,17 +255,7 @@ impl ChatModel for HttpChat {
         self.settings.window
     }
 
-    fn usage(&self) -> ChatUsage {
-        ChatUsage {
-            requests: self.n_requests.load(Ordering::Relaxed),
-            tries: self.client.n_tries(),
-            input_tokens: self.input_tokens.load(Ordering::Relaxed),
-            output_tokens: self.output_tokens.load(Ordering::Relaxed),
-        }
-    }
-
     async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
-        self.n_requests.fetch_add(1, Ordering::Relaxed);
         let mut manner = RequestStyle {
             completion_tokens: self.wants_completion_tokens.load(Ordering::Relaxed),
             temperature: !self.refuses_temperature.load(Ordering::Relaxed),
@@ -293,8 +269,6 @@ impl ChatModel for HttpChat {
         };
         self.wants_completion_tokens.fetch_or(manner.completion_tokens, Ordering::Relaxed);
         self.refuses_temperature.fetch_or(!manner.temperature, Ordering::Relaxed);
-        let answer = self.read(&answer)?;
-        self.pay(&answer);
-        Ok(answer)
+        self.read(&answer)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -82,7 +81,6 @@ struct Inner {
     client: Client,
     base: String,
     settings: HttpSettings,
-    n_tries: AtomicU64,
 }
 
 impl HttpClient {
@@ -121,7 +119,7 @@ impl HttpClient {
         }
         let client = builder.build().map_err(|error| HttpError::Setup { problem: causes(&error) })?;
         let base = url.as_str().trim_end_matches('/').to_owned();
-        Ok(Self { inner: Arc::new(Inner { client, base, settings, n_tries: AtomicU64::new(0) }) })
+        Ok(Self { inner: Arc::new(Inner { client, base, settings }) })
     }
 
     /// The base of all addresses, without a slash at the end.
@@ -132,11 +130,6 @@ impl HttpClient {
     /// The name in errors of this path under the base address.
     pub fn url_for_people(&self, path: &str) -> String {
         self.inner.url_for_people(&format!("{}{path}", self.inner.base))
-    }
-
-    /// The number of requests so far, each try counted.
-    pub fn n_tries(&self) -> u64 {
-        self.inner.n_tries.load(Ordering::Relaxed)
     }
 
     /// `text` without the key, for what a service said.
@@ -179,7 +172,6 @@ impl Inner {
     }
 
     async fn post_once(&self, url: &str, headers: &[Header], body: &str) -> Result<Value, HttpError> {
-        self.n_tries.fetch_add(1, Ordering::Relaxed);
         let mut request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_owned());
         for (name, value) in &self.settings.headers {
             request = request.header(*name, value);

@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use epitome_strategy::{ModelBackoff, SummaryTask, Tokens, lock};
+use epitome_strategy::{ModelBackoff, ModelUsage, SummaryTask, SummaryUsage, Tokens, lock};
 
-use super::cache::{Cache, key};
+use super::cache::{AnswerCost, Cache, KnownAnswer, key};
 use super::check::{AnswerRequirements, Problem, read_answer};
 use super::fence::fenced;
 use super::gate::Gate;
@@ -18,6 +18,8 @@ use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest};
 pub(super) struct RequestContext<'s> {
     pub model: &'s dyn ChatModel,
     pub cache: &'s Cache,
+    /// Whether what the cache knows is counted with what it took.
+    pub counts_known: bool,
     pub gate: &'s Gate,
     pub service: &'s Service,
     pub progress: Option<&'s Progress>,
@@ -32,29 +34,44 @@ pub(super) struct RequestContext<'s> {
     pub service_identity: String,
 }
 
-/// Tokens that were paid for.
+/// The answers so far, and what was paid for them.
 #[derive(Debug, Default)]
 pub(super) struct TokensSpent {
+    answers: AtomicU64,
     input: AtomicU64,
     cached: AtomicU64,
     output: AtomicU64,
 }
 
 impl TokensSpent {
-    fn add(&self, answer: &ChatAnswer) {
-        self.input.fetch_add(answer.input_tokens, Ordering::Relaxed);
-        self.cached.fetch_add(answer.cached_tokens, Ordering::Relaxed);
-        self.output.fetch_add(answer.output_tokens, Ordering::Relaxed);
+    fn add(&self, cost: &AnswerCost) {
+        self.answers.fetch_add(cost.answers, Ordering::Relaxed);
+        self.input.fetch_add(cost.input, Ordering::Relaxed);
+        self.cached.fetch_add(cost.cached, Ordering::Relaxed);
+        self.output.fetch_add(cost.output, Ordering::Relaxed);
     }
 
-    /// Tokens read that came out of the provider's cache.
-    pub(super) fn cached(&self) -> u64 {
-        self.cached.load(Ordering::Relaxed)
+    /// What `model` took.
+    fn usage(&self, model: &str) -> ModelUsage {
+        ModelUsage {
+            model: model.into(),
+            answers: self.answers.load(Ordering::Relaxed),
+            input_tokens: self.input.load(Ordering::Relaxed),
+            cached_tokens: self.cached.load(Ordering::Relaxed),
+            output_tokens: self.output.load(Ordering::Relaxed),
+        }
     }
+}
 
-    /// Tokens read and tokens written.
-    pub(super) fn tokens(&self) -> (u64, u64) {
-        (self.input.load(Ordering::Relaxed), self.output.load(Ordering::Relaxed))
+impl AnswerCost {
+    /// This cost with that of one more answer.
+    fn and(self, answer: &ChatAnswer) -> Self {
+        Self {
+            answers: self.answers + 1,
+            input: self.input + answer.input_tokens,
+            cached: self.cached + answer.cached_tokens,
+            output: self.output + answer.output_tokens,
+        }
     }
 }
 
@@ -81,6 +98,11 @@ pub(super) enum AskFailure {
 }
 
 impl RequestContext<'_> {
+    /// What the model took for the summary so far.
+    pub(super) fn usage(&self) -> SummaryUsage {
+        self.spent.usage(self.model.name()).into()
+    }
+
     /// The summary that the model writes. It is kept.
     pub(super) async fn ask(&self, question: &Question) -> Result<String, AskFailure> {
         let Question { part, of, .. } = *question;
@@ -103,24 +125,28 @@ impl RequestContext<'_> {
             return Err(AskFailure::Failed { message, retryable: false });
         }
         self.tell(ModelStep::Started { part, of });
-        let text = self.ask_twice(question).await?;
-        self.cache.put(&key, &text);
+        let known = self.ask_twice(question).await?;
+        self.cache.put(&key, &known);
         self.tell(ModelStep::Done { part, of, from_cache: false });
-        Ok(text)
+        Ok(known.text)
     }
 
     fn cached_text(&self, key: &super::cache::CacheKey, question: &Question) -> Option<String> {
-        let text = self.cache.get(key)?;
+        let known = self.cache.get(key)?;
+        if self.counts_known {
+            self.spent.add(&known.cost);
+        }
         self.tell(ModelStep::Done { part: question.part, of: question.of, from_cache: true });
-        Some(text)
+        Some(known.text)
     }
 
     /// Asks, and asks again with the reason where the answer is no summary.
-    async fn ask_twice(&self, question: &Question) -> Result<String, AskFailure> {
+    async fn ask_twice(&self, question: &Question) -> Result<KnownAnswer, AskFailure> {
         let language = self.task.language;
         let first = self.ask_once(question.user.clone(), question.answer_tokens).await?;
+        let cost = AnswerCost::default().and(&first);
         let problem = match read_answer(&first, &question.expected, self.task) {
-            Ok(text) => return Ok(text),
+            Ok(text) => return Ok(KnownAnswer { text, cost }),
             Err(problem) => problem,
         };
         let reason = problem.say(language);
@@ -136,7 +162,7 @@ impl RequestContext<'_> {
             Err(failure) => return Err(failure),
         };
         let again = match read_answer(&second, &question.expected, self.task) {
-            Ok(text) => return Ok(text),
+            Ok(text) => return Ok(KnownAnswer { text, cost: cost.and(&second) }),
             Err(problem) => problem,
         };
         let model = self.model.name();
@@ -152,7 +178,7 @@ impl RequestContext<'_> {
         match self.model.complete(&request).await {
             Ok(answer) => {
                 self.service.note_answer();
-                self.spent.add(&answer);
+                self.spent.add(&AnswerCost::default().and(&answer));
                 Ok(answer)
             }
             Err(error) => {
@@ -194,7 +220,7 @@ impl RequestContext<'_> {
 
     pub(super) fn tell(&self, step: ModelStep) {
         if let Some(progress) = self.progress {
-            let (input_tokens, output_tokens) = self.spent.tokens();
+            let ModelUsage { input_tokens, output_tokens, .. } = self.spent.usage("");
             (progress.0)(ModelProgress { step, input_tokens, output_tokens });
         }
     }

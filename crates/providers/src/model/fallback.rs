@@ -26,14 +26,15 @@ impl Summarizer for FallbackSummarizer {
     }
 
     async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
-        let failure = match self.first.summarize(task).await {
+        let mut failure = match self.first.summarize(task).await {
             Ok(summary) => return Ok(summary),
             Err(failure) => failure,
         };
+        let mut usage = std::mem::take(&mut failure.usage);
         match self.second.summarize(task).await {
             Ok(mut summary) => {
-                summary.input_tokens += failure.input_tokens;
-                summary.output_tokens += failure.output_tokens;
+                usage.add(&summary.usage);
+                summary.usage = usage;
                 // The second may have fallen back as well.
                 summary.fell_back = Some(match summary.fell_back.take() {
                     Some(also) if also != failure.message => format!("{}; {also}", failure.message),
@@ -41,12 +42,14 @@ impl Summarizer for FallbackSummarizer {
                 });
                 Ok(summary)
             }
-            Err(second) => Err(SummarizeError {
-                message: format!("{}; {}: {}", failure.message, self.second.kind(), second.message),
-                retryable: failure.retryable || second.retryable,
-                input_tokens: failure.input_tokens + second.input_tokens,
-                output_tokens: failure.output_tokens + second.output_tokens,
-            }),
+            Err(second) => {
+                usage.add(&second.usage);
+                Err(SummarizeError {
+                    message: format!("{}; {}: {}", failure.message, self.second.kind(), second.message),
+                    retryable: failure.retryable || second.retryable,
+                    usage,
+                })
+            }
         }
     }
     fn for_session(&self, backoff: &ModelBackoff) -> Option<Arc<dyn Summarizer>> {

@@ -40,8 +40,14 @@ pub struct ModelSettings {
     pub margin: f64,
     /// Answers that are kept in memory, so that the same part of a session is not asked twice.
     pub cache_entries: usize,
-    /// A folder in which answers are kept as well, as many as `cache_entries`. They hold what the sessions say.
+    /// A folder in which answers are kept as well, 16 times as many: it serves many runs. They hold what the sessions say.
     pub cache_folder: Option<PathBuf>,
+    /// Whether an answer that was kept is counted with what it took when it was given: for a comparison, which is the same each
+    /// time. Without it, it takes nothing.
+    pub counts_known: bool,
+    /// Whether a summary is held against the session's log and completed by rules; without it the text stays as the model wrote
+    /// it, and is only cut where it is too long.
+    pub checks: bool,
     /// Whether the model reads no secrets: see [`epitome_strategy::secrets`].
     pub redact_secrets: bool,
     /// The time for which a service that cannot be reached, or that refuses key or model, is not asked again: until
@@ -57,9 +63,8 @@ impl ModelSettings {
 }
 
 impl Default for ModelSettings {
-    /// Sections, the prompts that ship, 4 requests at once, 100,000 tokens a request, a margin of 0.2, 256 answers in memory
-    /// none on disk, a minute
-    /// of rest after a failure.
+    /// Sections, the prompts that ship, 4 requests at once, 100,000 tokens a request, a margin of 0.2, 256 answers in memory and
+    /// none on disk, checked summaries, a minute of rest after a failure.
     fn default() -> Self {
         Self {
             form: SummaryForm::Sections,
@@ -71,6 +76,8 @@ impl Default for ModelSettings {
             margin: 0.2,
             cache_entries: 256,
             cache_folder: None,
+            counts_known: false,
+            checks: true,
             redact_secrets: true,
             rest_after_failure: Duration::from_secs(60),
         }

@@ -35,6 +35,7 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
     let desk = RequestContext {
         model: &*summarizer.model,
         cache: &summarizer.cache,
+        counts_known: summarizer.settings.counts_known,
         gate: &summarizer.gate,
         service: &summarizer.service,
         progress: summarizer.progress.as_ref(),
@@ -54,14 +55,10 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
         true => writer.write_in_conversation().await,
         false => writer.write().await,
     };
-    let (input_tokens, output_tokens) = desk.spent.tokens();
+    let usage = desk.usage();
     match outcome {
-        Ok((text, check)) => {
-            let cached_tokens = desk.spent.cached();
-            let check = Some(check);
-            Ok(Summary { text, input_tokens, cached_tokens, output_tokens, check, ..Summary::default() })
-        }
-        Err(error) => Err(SummarizeError { input_tokens, output_tokens, ..error }),
+        Ok((text, check)) => Ok(Summary { text, usage, check, ..Summary::default() }),
+        Err(error) => Err(SummarizeError { usage, ..error }),
     }
 }
 
@@ -72,7 +69,8 @@ struct SummaryWriter<'w, 's> {
     earlier: Vec<EarlierSummary>,
     /// Exact strings that the summary must hold.
     strings: Vec<String>,
-    record: SessionRecord,
+    /// What the session says, where the summary is held against it.
+    record: Option<SessionRecord>,
     size: Size,
     /// Tokens of the whole summary.
     limit: Tokens,
@@ -101,13 +99,14 @@ impl<'w, 's> SummaryWriter<'w, 's> {
             Language::Chinese => sample.chars().count(),
         };
         let word_tokens = f64::from(task.counter.count(sample).max(1)) / words.max(1) as f64;
-        let record = SessionRecord::read(task);
+        let record = settings.checks.then(|| SessionRecord::read(task));
         // A small summary cannot hold many strings beside what it says.
-        let strings = record.strings_to_keep((max_tokens / 60).clamp(1, 16) as usize);
+        let most = (max_tokens / 60).clamp(1, 16) as usize;
+        let strings = record.as_ref().map_or_else(Vec::new, |record| record.strings_to_keep(most));
         Self { desk, settings, earlier: source::earlier(task), strings, record, size, limit, word_tokens }
     }
 
-    async fn write(&self) -> Result<(String, SummaryCheck), SummarizeError> {
+    async fn write(&self) -> Result<(String, Option<SummaryCheck>), SummarizeError> {
         let failed = |message: String, retryable: bool| SummarizeError::new(message, retryable);
         if self.size.tokens == 0 {
             return Err(failed("nothing is said in the messages".to_owned(), false));
@@ -132,9 +131,9 @@ impl<'w, 's> SummaryWriter<'w, 's> {
     }
 
     /// The hand-off that the conversation's own model writes, or the compaction that its provider makes.
-    async fn write_in_conversation(&self) -> Result<(String, SummaryCheck), SummarizeError> {
+    async fn write_in_conversation(&self) -> Result<(String, Option<SummaryCheck>), SummarizeError> {
         let task = self.desk.task;
-        let wanted = self.summary_spec(room_for_text(task, &self.record, self.limit), true);
+        let wanted = self.summary_spec(self.room_for_text(), true);
         let has_earlier = task.messages.iter().any(|message| message.origin == Origin::Summary);
         let update = if has_earlier { self.desk.texts.get("refresh") } else { "" };
         let update = if update.is_empty() { String::new() } else { format!("\n{update}\n") };
@@ -147,20 +146,30 @@ impl<'w, 's> SummaryWriter<'w, 's> {
     }
 
     /// The summary out of the model's text, and the findings of checking it against the session.
-    fn finish(&self, text: &str) -> Result<(String, SummaryCheck), SummarizeError> {
-        let (text, mut check) = finish(self.desk.task, text, &self.record, self.limit);
-        check.asked_again = lock(&self.desk.asked_again).take();
+    fn finish(&self, text: &str) -> Result<(String, Option<SummaryCheck>), SummarizeError> {
+        let (text, check) = match &self.record {
+            Some(record) => {
+                let (text, check) = finish(self.desk.task, text, record, self.limit);
+                (text, Some(SummaryCheck { asked_again: lock(&self.desk.asked_again).take(), ..check }))
+            }
+            None => (cut(text, self.limit, self.desk.task.counter), None),
+        };
         if text.is_empty() {
             return Err(SummarizeError::new(format!("nothing of the summary fits {} tokens", self.limit), false));
         }
         Ok((text, check))
     }
 
+    /// The tokens of the model's own text.
+    fn room_for_text(&self) -> Tokens {
+        self.record.as_ref().map_or(self.limit, |record| room_for_text(self.desk.task, record, self.limit))
+    }
+
     /// All requests, after so many that were too long, with half the room for each halving.
     async fn attempt(&self, tries: u32, halvings: u32) -> Result<String, AskFailure> {
         // A small window has to hold more of the session than of the summary.
         let most = self.window() / LEAST_WINDOWS;
-        let last = self.summary_spec(room_for_text(self.desk.task, &self.record, self.limit).min(most), true);
+        let last = self.summary_spec(self.room_for_text().min(most), true);
         let part = self.summary_spec(self.limit.clamp(*PART_SUMMARY.start(), *PART_SUMMARY.end()).min(most), false);
         let room = self.room(last.answer_tokens.max(part.answer_tokens))? >> halvings;
         if room < LEAST_ROOM {

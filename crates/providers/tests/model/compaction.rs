@@ -113,7 +113,10 @@ fn what_is_sent_and_what_comes_of_it() {
     let summary = write(&chain, &case);
     assert!(summary.text.starts_with("## Goal\n"), "{}", summary.text);
     assert!(summary.text.contains("Never touch the public API"), "demands come in by rule");
-    assert_eq!((summary.input_tokens, summary.cached_tokens, summary.output_tokens), (900, 800, 90));
+    assert_eq!(
+        (summary.usage.input_tokens(), summary.usage.cached_tokens(), summary.usage.output_tokens()),
+        (900, 800, 90)
+    );
     assert_eq!((summary.fell_back, chain.kind()), (None, "provider"));
     assert!(summary.check.is_some_and(|check| check.demands > 0 && check.files > 0));
 
@@ -172,7 +175,7 @@ fn who_writes_it_where_the_provider_does_not() {
         let told = ["offers no compaction of its own", why];
         let summaries = check(vec![answer, said(GOOD), said(GOOD)], &["on demand", "model", "model"], &told);
         assert!(summaries.iter().all(|it| it.text.starts_with("## Goal") && it.fell_back.is_some()));
-        assert_eq!(summaries.iter().map(|it| it.input_tokens).sum::<u64>(), 1_000, "a refusal costs nothing");
+        assert_eq!(summaries.iter().map(|it| it.usage.input_tokens()).sum::<u64>(), 1_000, "a refusal costs nothing");
     };
     not_offered(refused(404, "not found"), "404: not found");
     not_offered(refused(404, "model: claude"), "404: model: claude");
@@ -200,7 +203,7 @@ fn who_writes_it_where_the_provider_does_not() {
     let paid = |first: ScriptedAnswer, second: ScriptedAnswer, why: &str, tokens: u64| {
         let expect = ["on demand", "on demand", "model", "on demand"];
         let summaries = check(vec![first, second, said(GOOD), compacted(GOOD)], &expect, &[why]);
-        assert_eq!(summaries[0].input_tokens, tokens);
+        assert_eq!(summaries[0].usage.input_tokens(), tokens);
     };
     paid(empty("max_tokens"), empty("max_tokens"), "it was cut off", 2_300);
     paid(empty("refusal"), empty("refusal"), "it is a refusal", 2_300);
@@ -214,7 +217,7 @@ fn who_writes_it_where_the_provider_does_not() {
     // A service that does not look at the parameter: what it says is no summary, and is paid for once.
     let server = ScriptedServer::start(vec![said("I will go on with the work."), said(GOOD)]);
     let summary = write(&chain(&settings(&server)), &Case::new(FIXING));
-    assert_eq!((asked(&server), summary.input_tokens), (vec!["on demand", "model"], 1_000));
+    assert_eq!((asked(&server), summary.usage.input_tokens()), (vec!["on demand", "model"], 1_000));
     assert!(summary.fell_back.is_some_and(|why| why.contains("it answered the conversation instead")));
     assert!(!summary.text.contains("I will go on"));
 }
@@ -223,7 +226,7 @@ fn who_writes_it_where_the_provider_does_not() {
 fn asked_again_it_is_told_why() {
     let server = ScriptedServer::start(vec![compacted("Nothing much."), compacted(GOOD)]);
     let summary = write(&chain(&settings(&server)), &Case::new(FIXING));
-    assert_eq!((summary.fell_back, summary.input_tokens, summary.output_tokens), (None, 1_800, 180));
+    assert_eq!((summary.fell_back, summary.usage.input_tokens(), summary.usage.output_tokens()), (None, 1_800, 180));
     let instructions = |index: usize| server.requests()[index].json()["compaction"]["instructions"].clone();
     assert!(instructions(1).as_str().unwrap().contains("Nothing much."), "{}", instructions(1));
     assert!(instructions(1).to_string().starts_with(instructions(0).to_string().trim_end_matches('"')));
@@ -298,7 +301,7 @@ fn the_same_run_is_not_paid_for_twice() {
     let first = write(&chain, &Case::new(FIXING));
     let second = write(&chain, &Case::new(FIXING));
     assert_eq!((first.text, server.requests().len()), (second.text, 1));
-    assert_eq!((second.input_tokens, second.cached_tokens, second.output_tokens), (0, 0, 0));
+    assert_eq!((second.usage.input_tokens(), second.usage.cached_tokens(), second.usage.output_tokens()), (0, 0, 0));
     // Another run is another question.
     let mut other = Case::new(FIXING);
     other.messages.pop();

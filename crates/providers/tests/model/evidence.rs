@@ -5,7 +5,7 @@ use epitome_providers::model::{ModelSettings, ModelSummarizer};
 use epitome_strategy::{SummarizeError, Summary, SummaryTask};
 use std::sync::Arc;
 
-use super::scripted::{Case, FIXING, GOOD, Scripted, good, said};
+use super::scripted::{Case, FIXING, GOOD, Scripted, good, said, with};
 use epitome_engine::block_on;
 use epitome_strategy::Summarizer;
 
@@ -39,6 +39,23 @@ fn strings_that_nobody_said_are_marked_and_nothing_is_asked_again() {
     let check = summary.check.unwrap();
     assert_eq!((check.unknown, check.added_files), (vec!["src/parser.rs".to_owned()], vec!["src/lexer.rs".to_owned()]));
     assert_eq!(check.asked_again, None);
+}
+
+#[test]
+fn without_a_check_the_text_stays_as_it_is() {
+    let case = Case::new(FIXING);
+    let wrong =
+        GOOD.replace("src/lexer.rs", "src/parser.rs").replace("- The public API must never be touched.", "- see above");
+    let settings = || ModelSettings { checks: false, ..ModelSettings::default() };
+    let answer = wrong.clone();
+    let model = Scripted::new(100_000, move |_, _| said(&answer, Stop::End));
+    let summary = case.write(&with(&model, settings())).unwrap();
+    assert_eq!((summary.text, summary.check), (wrong, None));
+    assert!(!model.requests()[0].user.contains("each must stand"), "no strings are asked for");
+    // One that is too long is cut all the same.
+    let long =
+        Scripted::new(100_000, |_, _| said(&format!("{GOOD}\n{}", "- Another finding.\n".repeat(2_000)), Stop::End));
+    case.write(&with(&long, settings())).unwrap();
 }
 
 /// What a model makes of its own accord: other headings, or none, other lists, strings in parts.

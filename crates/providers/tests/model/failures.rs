@@ -20,7 +20,7 @@ fn one_retry_with_the_reason() {
         let model = Scripted::new(100_000, move |_, number| if number == 1 { first() } else { good() });
         let summary = Case::new(FIXING).ask(&model).unwrap();
         assert!(summary.text.starts_with(GOOD));
-        assert_eq!((summary.input_tokens, summary.output_tokens), (200, 20), "both were paid for");
+        assert_eq!((summary.usage.input_tokens(), summary.usage.output_tokens()), (200, 20), "both were paid for");
         let asked = model.requests();
         assert_eq!(asked.len(), 2, "{reason}");
         let added = asked[1].user.strip_prefix(&asked[0].user).unwrap();
@@ -75,7 +75,7 @@ fn no_good_twice_is_an_error() {
         assert_eq!(failure.message, message);
         assert_eq!((model.requests().len(), failure.retryable), (asked, retryable), "{message}");
         let answered = (1..=asked).filter(|number| answer(*number).is_ok()).count() as u64;
-        assert_eq!((failure.input_tokens, failure.output_tokens), (100 * answered, 10 * answered));
+        assert_eq!((failure.usage.input_tokens(), failure.usage.output_tokens()), (100 * answered, 10 * answered));
     };
     let twice = "the summary by `scripted` cannot be used: it is empty; asked again: it has 6 characters, too few to tell what happened";
     check(|number| said(if number == 1 { "" } else { "HACKED" }, Stop::End), 2, twice, true);
@@ -186,7 +186,7 @@ fn rules_step_in() {
     let summary = block_on(summarizer.summarize(&case.task())).unwrap();
     assert!(summary.text.contains("Never touch the public API"), "{}", summary.text);
     assert!(summary.fell_back.as_deref().is_some_and(|reason| reason.contains("it is empty")));
-    assert_eq!((summary.input_tokens, summary.output_tokens), (200, 20), "what the model cost is told");
+    assert_eq!((summary.usage.input_tokens(), summary.usage.output_tokens()), (200, 20), "what the model cost is told");
     let working = Scripted::new(100_000, |_, _| good());
     let summary = block_on(fall_back(&working).summarize(&case.task())).unwrap();
     assert!(summary.fell_back.is_none() && summary.text.starts_with(GOOD));
@@ -194,7 +194,11 @@ fn rules_step_in() {
     let error = block_on(fall_back(&failing).summarize(&nothing.task())).unwrap_err();
     assert!(error.message.contains("rules: "), "{error}");
     let paid = failing.requests().len() as u64 - 2;
-    assert_eq!((error.input_tokens, error.output_tokens), (100 * paid, 10 * paid), "what failed answers cost is told");
+    assert_eq!(
+        (error.usage.input_tokens(), error.usage.output_tokens()),
+        (100 * paid, 10 * paid),
+        "what failed answers cost is told"
+    );
 }
 
 /// Never answers but for one part, which it refuses.

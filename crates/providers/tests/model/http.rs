@@ -40,7 +40,7 @@ fn a_service_writes_the_summary() {
     let server = ScriptedServer::start(vec![answer("Sure, I will!", "stop"), answer(GOOD, "stop")]);
     let summary = Case::new(FIXING).write(&summarizer(&server)).unwrap();
     assert!(summary.text.starts_with(GOOD), "{}", summary.text);
-    assert_eq!((summary.input_tokens, summary.output_tokens), (1800, 180));
+    assert_eq!((summary.usage.input_tokens(), summary.usage.output_tokens()), (1800, 180));
     let bodies: Vec<_> = server.requests().iter().map(|request| request.json()).collect();
     assert_eq!(bodies.len(), 2);
     let message = |body: usize, at: usize| bodies[body]["messages"][at]["content"].as_str().unwrap().to_owned();

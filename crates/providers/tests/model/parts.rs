@@ -65,7 +65,7 @@ fn the_same_is_not_asked_twice() {
     let asked = model.requests().len();
     let again = case.write(&summarizer.clone()).unwrap();
     assert_eq!((model.requests().len(), &again.text), (asked, &first.text), "clones share what was answered");
-    assert_eq!((again.input_tokens, again.output_tokens), (0, 0));
+    assert_eq!((again.usage.input_tokens(), again.usage.output_tokens()), (0, 0));
     // More messages: the full parts in front are known.
     Case::new(&long(44)).write(&summarizer).unwrap();
     let new = &model.requests()[asked..];

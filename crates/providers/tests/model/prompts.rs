@@ -12,7 +12,7 @@ fn a_session_is_summarised_in_one_request() {
     let summary = Case::new(FIXING).ask(&model).unwrap();
     let asked = model.requests();
     assert_eq!(asked.len(), 1);
-    assert_eq!((summary.input_tokens, summary.output_tokens), (100, 10));
+    assert_eq!((summary.usage.input_tokens(), summary.usage.output_tokens()), (100, 10));
     assert!(summary.text.starts_with(GOOD), "{}", summary.text);
     let prompt = &asked[0].user;
     let messages = fenced(prompt, "messages");

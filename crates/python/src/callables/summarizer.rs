@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome::Session;
 use epitome::formats::{Wire, render};
-use epitome::strategy::{Message, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
+use epitome::strategy::{Message, ModelUsage, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -41,7 +41,10 @@ impl PythonSummarizer {
         if text.trim().is_empty() {
             return Err("gave an empty text".to_owned());
         }
-        Ok(Summary { text, input_tokens, output_tokens, ..Summary::default() })
+        // A callable that asks no model says that none read or wrote anything.
+        let answers = u64::from(input_tokens + output_tokens > 0);
+        let usage = ModelUsage { model: Arc::from(""), answers, input_tokens, cached_tokens: 0, output_tokens };
+        Ok(Summary { text, usage: usage.into(), ..Summary::default() })
     }
 }
 

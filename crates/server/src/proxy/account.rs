@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use epitome::config::{Prices, TokenUsage};
+use epitome::live::SummaryBill;
 use epitome::wire::{ReportedUsage, Wire};
 use epitome_fit::conversation::TokenCounts;
 use serde::Serialize;
@@ -14,7 +15,9 @@ use utoipa::ToSchema;
 pub(super) struct Account {
     /// Whose conversation it is; `None` before its first request was answered.
     pub(super) owner: Option<Arc<str>>,
+    /// Its requests; what models took for its summaries is on the bill.
     pub(super) entry: ConversationEntry,
+    pub(super) bill: SummaryBill,
 }
 
 /// A conversation that goes through the proxy.
@@ -46,16 +49,19 @@ pub(crate) struct ConversationEntry {
     tokens_after: u32,
     /// The tokens that messages may take.
     tokens_usable: u32,
-    /// The tokens that were not sent, in all requests together.
-    tokens_saved: u64,
+    /// The tokens that were not sent, in all requests together, less those that models read and wrote for its summaries: below
+    /// 0 where these were more.
+    tokens_saved: i64,
     /// The tokens that the provider reported.
     reported: ReportedTokens,
-    /// Their price, in US dollars; null where the model of none of them has a known price.
+    /// The tokens that models reported for its summaries, also for those that came to nothing.
+    summaries: ReportedTokens,
+    /// The price of both, in US dollars; null where the model of none of them has a known price.
     #[schema(required)]
     price: Option<f64>,
 }
 
-/// The tokens that a provider reported, of all answers together.
+/// The tokens that providers reported, of all answers together.
 #[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
 pub(crate) struct ReportedTokens {
     /// The answers that reported their tokens.
@@ -72,7 +78,32 @@ pub(crate) struct ReportedTokens {
     output: u64,
 }
 
+impl ReportedTokens {
+    fn add(&mut self, answers: u64, spent: &TokenUsage) {
+        self.answers += answers;
+        self.input += spent.input;
+        self.cached += spent.cached;
+        self.cache_writes += spent.cache_writes;
+        self.output += spent.output;
+    }
+}
+
 impl Account {
+    /// Returns the conversation with its summaries.
+    pub(super) fn total(&self, prices: &Prices) -> ConversationEntry {
+        let mut entry = self.entry.clone();
+        for usage in self.bill.usage().models() {
+            let spent = TokenUsage::from(usage);
+            entry.summaries.add(usage.answers, &spent);
+            entry.tokens_saved = entry.tokens_saved.saturating_sub_unsigned(spent.input + spent.output);
+            match prices.of_request(&usage.model) {
+                Some(price) => *entry.price.get_or_insert(0.0) += spent.money(price),
+                None => entry.summaries.unpriced += usage.answers,
+            }
+        }
+        entry
+    }
+
     /// Notes a request that the provider accepted.
     pub(super) fn note_request(
         &mut self,
@@ -94,7 +125,7 @@ impl Account {
             entry.compactions = counts.epochs;
             (entry.tokens_before, entry.tokens_after) = (counts.tokens_before, counts.tokens_after);
             entry.tokens_usable = counts.usable;
-            entry.tokens_saved += u64::from(saved(counts));
+            entry.tokens_saved += i64::from(saved(counts));
         }
     }
 
@@ -120,11 +151,7 @@ impl Account {
             cache_writes: usage.cache_writes,
             output: usage.output.unwrap_or_default(),
         };
-        entry.reported.answers += 1;
-        entry.reported.input += spent.input;
-        entry.reported.cached += spent.cached;
-        entry.reported.cache_writes += spent.cache_writes;
-        entry.reported.output += spent.output;
+        entry.reported.add(1, &spent);
         match model.and_then(|model| prices.of_request(model)) {
             Some(price) => *entry.price.get_or_insert(0.0) += spent.money(price),
             None => entry.reported.unpriced += 1,

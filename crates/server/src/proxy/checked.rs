@@ -43,7 +43,7 @@ impl SummaryFigures {
 mod tests {
     use std::sync::Arc;
 
-    use epitome::session::{SummarizerRecord, SummaryCheck, Trigger};
+    use epitome::session::{SummarizerRecord, SummaryCheck, SummaryUsage, Trigger};
 
     use super::*;
 
@@ -58,6 +58,7 @@ mod tests {
             fell_back,
             problem: None,
             checks,
+            models: SummaryUsage::default(),
             written: Vec::new(),
         };
         let words = |count: usize| vec!["word".to_owned(); count];

@@ -9,7 +9,7 @@ use super::account::Account;
 
 /// A conversation that one request at a time works on, and its account, for which nobody waits. Clones are the same
 /// conversation.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct SharedConversation {
     turn: Arc<Mutex<Conversation>>,
     account: Arc<parking_lot::Mutex<Account>>,
@@ -17,7 +17,14 @@ pub(crate) struct SharedConversation {
 
 impl Slot for SharedConversation {
     fn new(conversation: Conversation) -> Self {
-        Self { turn: Arc::new(Mutex::new(conversation)), account: Arc::default() }
+        let account = Account { bill: conversation.bill.clone(), ..Account::default() };
+        Self { turn: Arc::new(Mutex::new(conversation)), account: Arc::new(parking_lot::Mutex::new(account)) }
+    }
+}
+
+impl Default for SharedConversation {
+    fn default() -> Self {
+        Self::new(Conversation::default())
     }
 }
 

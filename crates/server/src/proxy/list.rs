@@ -88,7 +88,7 @@ pub(crate) async fn list(
     let known = proxy.decisions.all();
     let of_caller = known.iter().filter_map(|(shared, _)| {
         let account = shared.account();
-        (account.owner.as_ref() == Some(&caller.tenant)).then(|| account.entry.clone())
+        (account.owner.as_ref() == Some(&caller.tenant)).then(|| account.total(&proxy.prices))
     });
     let mut items: Vec<ConversationEntry> = of_caller.collect();
     let total = items.len();

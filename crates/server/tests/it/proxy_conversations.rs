@@ -54,6 +54,8 @@ async fn a_conversation_is_listed_with_what_it_costs_and_saves() {
     assert!(one["tokens_after"].as_u64().unwrap() < one["tokens_usable"].as_u64().unwrap());
     let expect = json!({"answers": 2, "unpriced": 0, "input": 3000, "cached": 400, "cache_writes": 600, "output": 800});
     assert_eq!(one["reported"], expect);
+    let none = json!({"answers": 0, "unpriced": 0, "input": 0, "cached": 0, "cache_writes": 0, "output": 0});
+    assert_eq!(one["summaries"], none, "no model was asked");
     // Twice: 1,000 tokens at 2 dollars a million, 200 at 0.2, 300 at 2.5, and 400 of output at 10.
     let price = 2.0 * (1_000.0 * 2.0 + 200.0 * 0.2 + 300.0 * 2.5 + 400.0 * 10.0) / 1e6;
     assert!((one["price"].as_f64().unwrap() - price).abs() < 1e-9, "{one}");

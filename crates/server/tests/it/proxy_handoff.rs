@@ -8,7 +8,7 @@ use epitome_server::{Limits, Settings};
 use reqwest::Response;
 use serde_json::{Value, json};
 
-use crate::support::{Running, Wire, asked, header, in_front_of};
+use crate::support::{Running, Wire, asked, header, in_front_of, read};
 
 /// 8,000 usable tokens: soft 6,400, hard 7,600, target 4,000. Nothing but `summarizer` is set for the hand-off.
 const LLM: &str =
@@ -147,6 +147,14 @@ async fn the_conversations_own_model_is_asked() {
             assert!(!sent.contains(INSTRUCTION) && !sent.contains("unverified"), "{sent}");
             let metrics = service.get("/metrics").await.text().await.unwrap();
             assert!(metrics.lines().any(|line| line.contains("summary") && line.ends_with(" 6010")), "{metrics}");
+            // Its account has the hand-off, and what was saved is less by it.
+            let figure = |name: &str| header(&response, name).parse::<i64>().unwrap();
+            let saved = figure("x-epitome-tokens-before") - figure("x-epitome-tokens-after");
+            let list = read(service.client.get(service.url("/v1/proxy/conversations"))).await.1;
+            let one = &list["items"][0];
+            let summaries = [&one["summaries"]["answers"], &one["summaries"]["input"], &one["summaries"]["cached"]];
+            assert_eq!(summaries, [&json!(1), &json!(6_010), &json!(6_000)], "{wire:?}: {list}");
+            assert_eq!(one["tokens_saved"], json!(saved - 6_100), "{wire:?}: {list}");
             // What was decided is decided.
             let more = wire.longer(&request, vec![wire.said("A parser."), asked("And now?")]);
             let response = send(&service, wire, &more).await;

@@ -2,7 +2,7 @@
 
 use crate::hostile::Chaos;
 use epitome_strategy::{
-    EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy,
+    EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, ModelUsage, Plan, PlanError, RequiredServices, Strategy,
     SummarizeError, Summarizer, Summary, SummaryTask, View, async_trait,
 };
 use epitome_testkit::FakeEmbedder;
@@ -22,7 +22,11 @@ impl Summarizer for FickleSummarizer {
 
     async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         let failed = || SummarizeError::new("not today", true);
-        let summary = |text: String| Summary { text, input_tokens: 1, output_tokens: 1, ..Summary::default() };
+        let summary = |text: String| Summary {
+            text,
+            usage: ModelUsage { answers: 1, input_tokens: 1, output_tokens: 1, ..ModelUsage::default() }.into(),
+            ..Summary::default()
+        };
         match task.request.max_tokens % 4 {
             0 => Err(failed()),
             1 => Ok(summary(String::new())),

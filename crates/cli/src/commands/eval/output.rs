@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use epitome_eval::{Answer, Difference, Group, LeftOut, Summary};
+use epitome_eval::{Answer, Difference, Group, LeftOut, MethodAccount, Summary};
 use serde::Serialize;
 
 /// The output of `--json`. `docs/evaluation.md` has its keys.
@@ -15,6 +15,8 @@ pub(super) struct EvalOutput<'a> {
     pub(super) left_out: &'a BTreeSet<LeftOut>,
     pub(super) summaries: &'a [Summary],
     pub(super) differences: &'a [Difference],
+    /// The models that wrote summaries and the compactions that failed, of each method where there are any.
+    pub(super) accounts: &'a [MethodAccount],
     /// The same for each task type or each format, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) groups: Vec<Group>,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use epitome_eval::{Difference, Filter, Group, Sheet, Verdict, legend};
+use epitome_eval::{Difference, Filter, Group, Sheet, Verdict, accounts_sheet, legend};
 
 use super::output::EvalOutput;
 use crate::commands::measure::{ARROWS, left_out_lines, legend_lines};
@@ -37,6 +37,10 @@ pub(super) fn page(printed: &EvalOutput<'_>, all: &Group, filter: &Filter, with_
     text.push('\n');
     text.push_str(&legend_lines(&legend(&sheets, !printed.differences.is_empty())));
     let _ = writeln!(text, "  {FAINT}{ARROWS}{FAINT:#}");
+    if let Some(table) = accounts_sheet(printed.accounts) {
+        let _ = write!(text, "\n{STRONG}{}{STRONG:#}\n{}", table.name, sheet(&table.sheet));
+        text.push_str(&legend_lines(&table.legend));
+    }
     for group in &printed.groups {
         text.push_str(&group_tables(group));
     }

@@ -27,7 +27,7 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     }
     Ok(Plan {
         paths: args.paths.clone(),
-        methods: measured_methods(&args.methods, &args.commands)?,
+        methods: measured_methods(&args.methods, &args.commands, &args.model)?,
         budgets,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()

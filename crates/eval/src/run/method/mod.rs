@@ -2,13 +2,14 @@
 
 mod command;
 mod engine;
+mod model;
 mod spec;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use epitome::engine::{Engine, Mode};
-use epitome::session::Entry;
+use epitome::session::{Entry, SummaryUsage};
 use epitome::{Config, Registry, Session};
 
 use crate::EvalError;
@@ -42,7 +43,7 @@ impl std::fmt::Debug for Method {
 }
 
 /// The result of a method for a case.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MethodOutcome {
     /// The compacted view; `None` where there is none.
     pub entries: Option<Vec<Entry>>,
@@ -50,6 +51,25 @@ pub struct MethodOutcome {
     pub problem: Option<String>,
     /// How long it took, in microseconds: counting, planning, writing.
     pub micros: u64,
+    /// What models took for its summaries, also where there is no result.
+    pub summaries: SummaryUsage,
+}
+
+impl MethodOutcome {
+    /// Returns the outcome that is a view.
+    pub(crate) fn of_view(entries: Vec<Entry>) -> Self {
+        Self { entries: Some(entries), ..Self::default() }
+    }
+
+    /// Returns a result, and the outcome without its view.
+    fn since<T>(started: Instant, result: Result<T, String>, summaries: SummaryUsage) -> (Option<T>, Self) {
+        let micros = started.elapsed().as_micros() as u64;
+        let (result, problem) = match result {
+            Ok(result) => (Some(result), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        (result, Self { entries: None, problem, micros, summaries })
+    }
 }
 
 impl Method {
@@ -70,13 +90,16 @@ impl Method {
         Self { name: name.to_owned(), how: MethodKind::Other(Box::new(how)) }
     }
 
-    /// Returns a configuration as a method, with a chain of its own where one is given.
-    pub(crate) fn configured(
+    /// Returns a configuration as a method, with a chain of its own where one is given. A model that is to write summaries
+    /// answers a short question first, so that a wrong address or key is an error before anything is measured; from then on
+    /// a compaction whose summary it does not give has no result: what rules write for it is not what is measured.
+    pub fn configured(
         name: &str,
         config: &Config,
         chain: Option<&[String]>,
         registry: &Registry,
     ) -> Result<Self, EvalError> {
+        let config = if config.summarizer().asks_model() { &model::measured_alone(config)? } else { config };
         let runtime = build(config, registry)?;
         let own = epitome::engine_of(&runtime);
         let method = match chain {
@@ -98,30 +121,27 @@ impl Method {
 
     /// Compacts the prefix of a case to at most `budget` tokens. Linear in the prefix for each strategy of a chain.
     pub fn compact(&self, case: &Case, budget: u32) -> MethodOutcome {
-        let started = Instant::now();
+        let (started, mut summaries) = (Instant::now(), SummaryUsage::default());
         let result = match &self.how {
             MethodKind::Baseline(baseline) => Ok(baseline.compact(case, budget)),
-            MethodKind::Engine(method) => method.compact(case, budget).map(|session| session.view().to_vec()),
+            MethodKind::Engine(method) => method.compact(case, budget, &mut summaries).map(|it| it.view().to_vec()),
             MethodKind::Other(compact) => compact(case, budget),
         };
-        let micros = started.elapsed().as_micros() as u64;
-        match result {
-            Ok(entries) => MethodOutcome { entries: Some(entries), problem: None, micros },
-            Err(problem) => MethodOutcome { entries: None, problem: Some(problem), micros },
-        }
+        let (entries, outcome) = MethodOutcome::since(started, result, summaries);
+        MethodOutcome { entries, ..outcome }
     }
 
-    /// Compacts the prefix of a case and returns the session that goes on, and the microseconds: this engine's knows what
-    /// left it, that of any other method is its messages alone.
-    pub(crate) fn compact_on(&self, case: &Case, budget: u32) -> (Result<Session, String>, u64) {
+    /// Compacts the prefix of a case and returns the session that goes on, where there is one, beside an outcome without its
+    /// view: this engine's knows what left it, that of any other method is its messages alone.
+    pub(crate) fn compact_on(&self, case: &Case, budget: u32) -> (Option<Session>, MethodOutcome) {
         if let MethodKind::Engine(method) = &self.how {
-            let started = Instant::now();
-            let session = method.compact(case, budget);
-            return (session, started.elapsed().as_micros() as u64);
+            let (started, mut summaries) = (Instant::now(), SummaryUsage::default());
+            let session = method.compact(case, budget, &mut summaries);
+            return MethodOutcome::since(started, session, summaries);
         }
-        let MethodOutcome { entries, problem, micros } = self.compact(case, budget);
+        let mut outcome = self.compact(case, budget);
         let messages = |view: Vec<Entry>| part_of(&case.prefix, view.into_iter().map(|entry| entry.message));
-        (entries.map(messages).ok_or_else(|| problem.unwrap_or_default()), micros)
+        (outcome.entries.take().map(messages), outcome)
     }
 }
 

@@ -1,7 +1,5 @@
 //! A channel whose provider compacts.
 
-use std::sync::atomic::Ordering;
-
 use epitome_strategy::{Tokens, async_trait};
 use epitome_wire::anthropic::{
     CompactionForm, CompactionReading, answer_tokens, is_compaction_unknown, read_compaction,
@@ -45,15 +43,13 @@ impl HttpCompaction {
 
     fn answer(&self, answer: &Value) -> Result<ChatAnswer, ChatError> {
         self.chat.check(answer)?;
-        let answer = match read_compaction(answer).map_err(|misread| self.chat.misread(misread))? {
+        Ok(match read_compaction(answer).map_err(|misread| self.chat.misread(misread))? {
             CompactionReading::Compacted(answer) => answer,
             CompactionReading::Ignored(answer) => {
                 self.offer.ignore();
                 answer
             }
-        };
-        self.chat.pay(&answer);
-        Ok(answer)
+        })
     }
 }
 
@@ -82,7 +78,6 @@ impl Compaction for HttpCompaction {
             );
             return Err(ChatError::new(ChatErrorKind::TooLong, message));
         }
-        self.chat.n_requests.fetch_add(1, Ordering::Relaxed);
         for form in self.offer.forms(request.tokens) {
             if let Some(why) = form.refuses(&request.instructions) {
                 let message = format!("the compaction of `{}` cannot be asked for: {why}", self.name());

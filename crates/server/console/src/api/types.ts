@@ -246,6 +246,7 @@ export interface components {
             warnings: components["schemas"]["ContextWarning"][];
             next: components["schemas"]["NextCompaction"];
             removed: components["schemas"]["RemovedContent"];
+            summaries?: components["schemas"]["SummaryUsage"];
         };
         ContextTokens: {
             /** Format: int32 */
@@ -545,6 +546,17 @@ export interface components {
         };
         /** @enum {string} */
         Mode: "fixed" | "adaptive" | "tournament";
+        ModelUsage: {
+            model: string;
+            /** Format: int64 */
+            answers: number;
+            /** Format: int64 */
+            input_tokens: number;
+            /** Format: int64 */
+            cached_tokens?: number;
+            /** Format: int64 */
+            output_tokens: number;
+        };
         NewMessages: {
             messages: Record<string, never>[];
             format?: string | null;
@@ -639,6 +651,7 @@ export interface components {
             /** Format: int64 */
             tokens_saved: number;
             reported: components["schemas"]["ReportedTokens"];
+            summaries: components["schemas"]["ReportedTokens"];
             /** Format: double */
             price: number | null;
         };
@@ -1050,6 +1063,7 @@ export interface components {
             fell_back: boolean;
             problem?: string;
             checks?: components["schemas"]["SummaryCheck"][];
+            models?: components["schemas"]["SummaryUsage"];
             written?: number[];
         };
         SummarizerReport: {
@@ -1060,6 +1074,7 @@ export interface components {
             cached_tokens?: number;
             /** Format: int64 */
             output_tokens: number;
+            models?: components["schemas"]["SummaryUsage"];
             fell_back: boolean;
             problem?: string;
             checks?: components["schemas"]["SummaryCheck"][];
@@ -1078,6 +1093,7 @@ export interface components {
             corrected?: string[];
             asked_again?: string;
         };
+        SummaryUsage: components["schemas"]["ModelUsage"][];
         /** @enum {string} */
         TaskKind: "code" | "analysis" | "conversation" | "mixed" | "unknown";
         TextCall: {
@@ -1255,6 +1271,7 @@ export type MessageBlock = components['schemas']['MessageBlock'];
 export type MessageId = components['schemas']['MessageId'];
 export type Messages = components['schemas']['Messages'];
 export type Mode = components['schemas']['Mode'];
+export type ModelUsage = components['schemas']['ModelUsage'];
 export type NewMessages = components['schemas']['NewMessages'];
 export type NewSession = components['schemas']['NewSession'];
 export type NextCompaction = components['schemas']['NextCompaction'];
@@ -1309,6 +1326,7 @@ export type Subject = components['schemas']['Subject'];
 export type SummarizerRecord = components['schemas']['SummarizerRecord'];
 export type SummarizerReport = components['schemas']['SummarizerReport'];
 export type SummaryCheck = components['schemas']['SummaryCheck'];
+export type SummaryUsage = components['schemas']['SummaryUsage'];
 export type TaskKind = components['schemas']['TaskKind'];
 export type TextCall = components['schemas']['TextCall'];
 export type TextRange = components['schemas']['TextRange'];

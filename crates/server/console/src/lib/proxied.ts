@@ -2,8 +2,10 @@ import type { ProxiedConversation } from "../api/types";
 
 /** The figures of several conversations together. */
 export interface Sums {
-  /** Tokens that were not sent. */
+  /** Tokens that were not sent, less those for summaries. */
   saved: number;
+  /** Tokens that models read and wrote for summaries. */
+  summaries: number;
   answers: number;
   unpriced: number;
   input: number;
@@ -13,15 +15,16 @@ export interface Sums {
   price: number | null;
 }
 
-const NOTHING: Sums = { saved: 0, answers: 0, unpriced: 0, input: 0, cached: 0, output: 0, price: null };
+const NOTHING: Sums = { saved: 0, summaries: 0, answers: 0, unpriced: 0, input: 0, cached: 0, output: 0, price: null };
 
 /** The sums of conversations. */
 export function sumsOf(conversations: ProxiedConversation[]): Sums {
   return conversations.reduce<Sums>(
-    (sums, { tokens_saved: saved, reported, price }) => ({
+    (sums, { tokens_saved: saved, reported, summaries, price }) => ({
       saved: sums.saved + saved,
+      summaries: sums.summaries + summaries.input + summaries.output,
       answers: sums.answers + reported.answers,
-      unpriced: sums.unpriced + reported.unpriced,
+      unpriced: sums.unpriced + reported.unpriced + summaries.unpriced,
       input: sums.input + reported.input,
       cached: sums.cached + reported.cached,
       output: sums.output + reported.output,

@@ -52,7 +52,7 @@ function Summed({ sums }: { sums: Sums }): VNode {
     <section class="card" aria-label={t.proxy.sums}>
       <p class="card-title">{t.proxy.sums}</p>
       <dl class="account">
-        <Figure name={t.proxy.saved} text={t.counts.tokens(sums.saved)} />
+        <Saved sums={sums} />
         <Reported sums={sums} />
       </dl>
     </section>
@@ -61,7 +61,8 @@ function Summed({ sums }: { sums: Sums }): VNode {
 
 function Conversation({ conversation }: { conversation: ProxiedConversation }): VNode {
   const { title, model, interface: spoken, requests, compactions, lookups, lookups_found: found, last } = conversation;
-  const { tokens_before: before, tokens_after: after, tokens_usable: usable, tokens_saved: saved } = conversation;
+  const { tokens_before: before, tokens_after: after, tokens_usable: usable } = conversation;
+  const sums = sumsOf([conversation]);
   const less = savedShare(before, after);
   return (
     <li class="card">
@@ -80,11 +81,22 @@ function Conversation({ conversation }: { conversation: ProxiedConversation }): 
           text={t.proxy.contextNow(after, usable)}
           note={before > after && less !== null ? `${t.proxy.came(before)} (−${share(less)})` : ""}
         />
-        <Figure name={t.proxy.saved} text={t.counts.tokens(saved)} />
+        <Saved sums={sums} />
         {lookups > 0 && <Figure name={t.proxy.lookups} text={count(lookups)} note={t.proxy.lookupsFound(found)} />}
-        <Reported sums={sumsOf([conversation])} />
+        <Reported sums={sums} />
       </dl>
     </li>
+  );
+}
+
+/** What was not sent, less what summaries took. */
+function Saved({ sums: { saved, summaries } }: { sums: Sums }): VNode {
+  return (
+    <Figure
+      name={t.proxy.saved}
+      text={t.counts.tokens(saved)}
+      note={summaries > 0 ? t.proxy.lessSummaries(summaries) : ""}
+    />
   );
 }
 
