@@ -185,6 +185,7 @@ pub struct SummarizerReport {
     pub output_tokens: u64,
     /// The same for each model that answered.
     #[serde(default, skip_serializing_if = "SummaryUsage::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<epitome_session::ModelUsage>))]
     pub models: SummaryUsage,
     /// Whether another summarizer replaced the configured one: the rules for a model, or another model.
     pub fell_back: bool,

@@ -55,6 +55,7 @@ pub struct SummarizerRecord {
     pub checks: Vec<SummaryCheck>,
     /// What each model took that answered, also for answers that could not be used.
     #[serde(default, skip_serializing_if = "SummaryUsage::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<ModelUsage>))]
     pub models: SummaryUsage,
     /// The numbers, among the epoch's additions, of the summaries that were requested and written, by the model or in its
     /// place.
@@ -85,7 +86,6 @@ fn is_zero(count: &u64) -> bool {
 
 /// What models took for summaries: each model once, in the order in which they answered; empty where none did.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct SummaryUsage(Vec<ModelUsage>);
 

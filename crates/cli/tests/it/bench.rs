@@ -84,7 +84,7 @@ fn everything_is_measured_at_once() {
       valid  ↑ results within the budget that a provider accepts
       within ↑ results within the budget as the session's own model counts; baselines count by o200k_base
       cache  ↑ of a request behind a compaction, the tokens that the request before it began with
-      price  ↓ the price of all requests of the session, five compactions in it, as a share of none
+      price  ↓ the price of all requests of the session and of its summaries, five compactions in it, as a share of none
       ms     ↓ the mean time of a compaction, several at a time
 
     form and price: 1 session, others

@@ -67,8 +67,9 @@ fn a_model_writes_without_any_configuration() {
     assert!(ran.text().contains("page 3, which is red"), "{}", ran.text());
     let summarizer = &report(&place)["summarizer"];
     let checks = json!([{"strings": 1, "demands": 0, "files": 0}]);
-    let expect =
-        json!({"kind": "llm", "input_tokens": 1234, "output_tokens": 56, "fell_back": false, "checks": checks});
+    let models = json!([{"model": "qwen", "answers": 1, "input_tokens": 1234, "output_tokens": 56}]);
+    let expect = json!({"kind": "llm", "input_tokens": 1234, "output_tokens": 56, "models": models, "fell_back": false,
+        "checks": checks});
     assert_eq!(summarizer, &expect);
     let told = words(&ran);
     assert!(told.contains(&format!(" model qwen at {url}/v1: 1,234 tokens read, 56 written ")), "{told}");

@@ -34,6 +34,7 @@ pub struct ContextReport {
     pub removed: Removed,
     /// What models took for the session's summaries.
     #[serde(skip_serializing_if = "SummaryUsage::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<epitome_session::ModelUsage>))]
     pub summaries: SummaryUsage,
 }
 

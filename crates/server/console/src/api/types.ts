@@ -246,7 +246,7 @@ export interface components {
             warnings: components["schemas"]["ContextWarning"][];
             next: components["schemas"]["NextCompaction"];
             removed: components["schemas"]["RemovedContent"];
-            summaries?: components["schemas"]["SummaryUsage"];
+            summaries?: components["schemas"]["ModelUsage"][];
         };
         ContextTokens: {
             /** Format: int32 */
@@ -1063,7 +1063,7 @@ export interface components {
             fell_back: boolean;
             problem?: string;
             checks?: components["schemas"]["SummaryCheck"][];
-            models?: components["schemas"]["SummaryUsage"];
+            models?: components["schemas"]["ModelUsage"][];
             written?: number[];
         };
         SummarizerReport: {
@@ -1074,7 +1074,7 @@ export interface components {
             cached_tokens?: number;
             /** Format: int64 */
             output_tokens: number;
-            models?: components["schemas"]["SummaryUsage"];
+            models?: components["schemas"]["ModelUsage"][];
             fell_back: boolean;
             problem?: string;
             checks?: components["schemas"]["SummaryCheck"][];
@@ -1093,7 +1093,6 @@ export interface components {
             corrected?: string[];
             asked_again?: string;
         };
-        SummaryUsage: components["schemas"]["ModelUsage"][];
         /** @enum {string} */
         TaskKind: "code" | "analysis" | "conversation" | "mixed" | "unknown";
         TextCall: {
@@ -1326,7 +1325,6 @@ export type Subject = components['schemas']['Subject'];
 export type SummarizerRecord = components['schemas']['SummarizerRecord'];
 export type SummarizerReport = components['schemas']['SummarizerReport'];
 export type SummaryCheck = components['schemas']['SummaryCheck'];
-export type SummaryUsage = components['schemas']['SummaryUsage'];
 export type TaskKind = components['schemas']['TaskKind'];
 export type TextCall = components['schemas']['TextCall'];
 export type TextRange = components['schemas']['TextRange'];
