@@ -122,7 +122,7 @@ mod tests {
             let view = view.with_handles(true);
             assert_eq!(view.mark_tokens() as usize, first(Some("0a1b2c3d4e5f")));
             let further = gap_mark(language, &text, 0..2_000, 10_000, None);
-            assert_eq!(view.later_mark_tokens() as usize, further.len());
+            assert_eq!(view.further_mark_tokens() as usize, further.len());
         }
     }
 }

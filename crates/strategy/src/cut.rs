@@ -62,7 +62,7 @@ pub fn fit(
     ranked: impl IntoIterator<Item = usize>,
     budget: Tokens,
 ) -> Vec<Range<u32>> {
-    let (first_mark, mark) = (view.mark_tokens(), view.later_mark_tokens());
+    let (first_mark, mark) = (view.mark_tokens(), view.further_mark_tokens());
     let mut kept = vec![false; pieces.len()];
     let mut chosen = Vec::new();
     let marks_tokens = |gaps: usize| if gaps == 0 { 0 } else { first_mark + (gaps as Tokens - 1) * mark };

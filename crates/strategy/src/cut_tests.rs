@@ -46,7 +46,7 @@ fn pieces_cover_the_text() {
 fn what_is_kept_fits_with_its_marks() {
     let view = View::new(&[], &[], &[], &[], &Bytes, Language::English);
     let mark = view.mark_tokens();
-    let two = mark + view.later_mark_tokens();
+    let two = mark + view.further_mark_tokens();
     let text: String = (0..40).map(|line| format!("{line:02}{}\n", "x".repeat(57))).collect();
     let pieces = pieces(&text);
     let check = |ranked: &[usize], budget: Tokens, expect: &[Range<u32>]| {
@@ -130,12 +130,12 @@ fn telling_lines_are_errors_the_focus_and_both_ends() {
     let check = |budget, focus, expect: &[usize]| {
         assert_eq!(kept(budget, focus), expect.iter().map(|line| lines[*line].clone()).collect::<Vec<_>>());
     };
-    let marks = view.mark_tokens() + view.later_mark_tokens();
+    let marks = view.mark_tokens() + view.further_mark_tokens();
     let line = lines[0].len() as Tokens;
     check(0, None, &[]);
     check(view.mark_tokens() + 2 * line, None, &[0, 59]);
     check(marks + 3 * line + 10, None, &[0, 20, 59]);
-    check(marks + view.later_mark_tokens() + 4 * line + 10, Some("where is the lexer?"), &[0, 20, 40, 59]);
+    check(marks + view.further_mark_tokens() + 4 * line + 10, Some("where is the lexer?"), &[0, 20, 40, 59]);
 }
 
 #[test]

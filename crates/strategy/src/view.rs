@@ -379,7 +379,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the tokens of each further mark of the same excerpt.
-    pub fn later_mark_tokens(&self) -> Tokens {
+    pub fn further_mark_tokens(&self) -> Tokens {
         self.counter
             .count(self.language.pick("[… 1,000 lines, 10,000 tokens elided]\n", "[… 省略 1,000 行、10,000 token]\n"))
     }

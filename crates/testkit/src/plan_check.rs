@@ -366,7 +366,7 @@ fn saving(view: &View<'_>, edit: &Edit) -> Tokens {
             let kept: String = keep.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();
             let marks = match gaps {
                 0 => 0,
-                gaps => view.mark_tokens() + (gaps as Tokens - 1) * view.later_mark_tokens(),
+                gaps => view.mark_tokens() + (gaps as Tokens - 1) * view.further_mark_tokens(),
             };
             view.count(text).saturating_sub(view.count(&kept) + marks)
         }

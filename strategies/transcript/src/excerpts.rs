@@ -55,7 +55,7 @@ pub(crate) fn cut_texts(view: &View<'_>, source: &Source, layout: &Layout, kept:
         let keep = keep(view, source, text, &lines, kept);
         let whole = view.block_tokens(at);
         let stays: Tokens = keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
-        let marks = view.mark_tokens() + view.later_mark_tokens() * keep.len() as Tokens;
+        let marks = view.mark_tokens() + view.further_mark_tokens() * keep.len() as Tokens;
         if stays + marks < whole {
             cut.tokens = cut.tokens - whole + stays + marks;
             cut.excerpts.push((at, keep));
@@ -85,9 +85,9 @@ fn shorten_summary(view: &View<'_>, unit: usize, room: Tokens, cut: &mut CutText
         if own <= room {
             continue;
         }
-        let keep = beginnings(text, room.saturating_sub(view.mark_tokens()), own, view.later_mark_tokens());
+        let keep = beginnings(text, room.saturating_sub(view.mark_tokens()), own, view.further_mark_tokens());
         let stays: Tokens = keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
-        let marks = view.mark_tokens() + view.later_mark_tokens() * keep.len() as Tokens;
+        let marks = view.mark_tokens() + view.further_mark_tokens() * keep.len() as Tokens;
         if stays + marks < own {
             cut.tokens = cut.tokens - own + stays + marks;
             cut.excerpts.push((at, keep));
@@ -117,7 +117,7 @@ fn keep(view: &View<'_>, source: &Source, text: &str, lines: &[u32], kept: &[boo
             continue;
         }
         let range = with_line_ends(text, &source.lines[*line as usize]);
-        let least = LEAST_GAIN * view.later_mark_tokens();
+        let least = LEAST_GAIN * view.further_mark_tokens();
         let is_small = |gap: &str| gap.len() < LONG_GAP && view.count(gap) < least;
         match keep.last_mut() {
             Some(last) if joins || is_small(&text[last.end as usize..range.start as usize]) => last.end = range.end,

@@ -20,7 +20,7 @@ struct ShownView<'a> {
     tokens: Tokens,
     /// Of an excerpt's first mark, and of each further one.
     mark_tokens: Tokens,
-    later_mark_tokens: Tokens,
+    further_mark_tokens: Tokens,
     messages: Vec<ShownMessage<'a>>,
     units: Vec<ShownUnit>,
 }
@@ -88,7 +88,7 @@ pub fn request(view: &View<'_>, goal: &Goal) -> Result<Vec<u8>, serde_json::Erro
     let shown = ShownView {
         tokens: view.total_tokens(),
         mark_tokens: view.mark_tokens(),
-        later_mark_tokens: view.later_mark_tokens(),
+        further_mark_tokens: view.further_mark_tokens(),
         messages,
         units,
     };

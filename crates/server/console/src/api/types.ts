@@ -669,7 +669,7 @@ export interface components {
             strings: components["schemas"]["KeptShare"];
             files: components["schemas"]["KeptShare"];
             below: components["schemas"]["Shortfall"][];
-            tried: components["schemas"]["Try"][];
+            tried: components["schemas"]["TriedChain"][];
         };
         /** @enum {string} */
         QualityPart: "typed" | "instructions" | "conclusions" | "summaries" | "strings" | "files";
@@ -1332,8 +1332,8 @@ export type Thinking = components['schemas']['Thinking'];
 export type Timings = components['schemas']['Timings'];
 export type ToolCall = components['schemas']['ToolCall'];
 export type ToolResult = components['schemas']['ToolResult'];
+export type TriedChain = components['schemas']['TriedChain'];
 export type Trigger = components['schemas']['Trigger'];
-export type Try = components['schemas']['Try'];
 export type TurnUsage = components['schemas']['TurnUsage'];
 export type UndoRequest = components['schemas']['UndoRequest'];
 export type Undone = components['schemas']['Undone'];
