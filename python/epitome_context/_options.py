@@ -83,7 +83,7 @@ class Asked(TypedDict, total=False):
     reason: str | None
     """Why now."""
     next_step: str | None
-    """What the model does next: what is relevant to it stays first."""
+    """What the model does next: what bears on it stays first."""
     keep: Sequence[str] | None
     """What the next context has to hold: messages by their numbers (`#37`, `#40-#52`), or exact texts, up to eight."""
 

@@ -65,7 +65,7 @@ class Report(TypedDict):
     recent: NotRequired[RecentMessages]
     """The newest messages that were to stay whole, and how many of them do."""
     by_hand: NotRequired[ByHandReport]
-    """What became of the messages that were kept and dropped by hand; `None` where none were."""
+    """The outcome for the messages that were kept and dropped by hand; `None` where none were."""
     flushed_memories: int
     """New facts that were put into the memory store before the compaction. The host fills it in."""
     summary: str | None
@@ -177,10 +177,10 @@ class Quality(TypedDict):
     nothing is left out; the share is 1 where all are."""
     typed: KeptShare
     """Messages that people typed or answered through a tool, without what a harness added; a message counts as kept
-    where all its words stay the same, white space aside, so one that was cut does not. Of messages that say the
-    same as many count as stand there, as a message or as a user's words in a transcript, and one where the words
-    stand elsewhere; those of fewer than 10 characters, such as "yes", do not count elsewhere. One without a letter
-    or a digit has no words and is not counted."""
+    where all its words stay the same, white space aside, so one that was cut does not. Equal messages count once
+    for each copy that remains, as a message or as a user's words in a transcript, and once where the words stand
+    elsewhere; those of fewer than 10 characters, such as "yes", do not count elsewhere. One without a letter or a
+    digit has no words and is not counted."""
     instructions: KeptShare
     """Sentences of people that demand something or tell a fact to be kept, with the sentence that they refer to
     (`demands`); kept as typed messages are."""
@@ -312,7 +312,7 @@ class RecentMessages(TypedDict):
 
 
 class ByHandReport(TypedDict):
-    """What became of the messages that a request keeps and drops by hand. The numbers are those of the log, from 0."""
+    """The outcome for the messages that a request keeps and drops by hand. The numbers are those of the log, from 0."""
 
     kept: list[str]
     """The messages that are kept, each call with its results."""
@@ -339,17 +339,34 @@ class SummarizerReport(TypedDict):
     kind: str
     """The summarizer: `rules`, `llm`; `off` where summaries are switched off."""
     input_tokens: int
-    """Tokens that a model read."""
+    """Tokens that models read, those included whose answers could not be used."""
     cached_tokens: NotRequired[int]
     """The part of these that came from the provider's cache."""
     output_tokens: int
-    """Tokens that a model wrote."""
+    """Tokens that models wrote."""
+    models: NotRequired[list[ModelUsage]]
+    """The same for each model that answered."""
     fell_back: bool
     """Whether another summarizer replaced the configured one: the rules for a model, or another model."""
     problem: NotRequired[str]
     """Why it did, or why there is no summary; the first such problem."""
     checks: NotRequired[list[SummaryCheck]]
     """The results of checking each summary that a model wrote against the session."""
+
+
+class ModelUsage(TypedDict):
+    """What one model took for summaries, by the figures of its service."""
+
+    model: str
+    """The model as its service calls it; empty where the summarizer does not say."""
+    answers: int
+    """The requests that it answered, also those whose answer could not be used."""
+    input_tokens: int
+    """Tokens that it read, cached ones included."""
+    cached_tokens: NotRequired[int]
+    """Of these, the tokens that came from the provider's cache."""
+    output_tokens: int
+    """Tokens that it wrote."""
 
 
 class SummaryCheck(TypedDict):

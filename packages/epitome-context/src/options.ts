@@ -76,7 +76,7 @@ export interface FitOptions {
 export interface Asked {
   /** Why now. */
   reason?: string | undefined;
-  /** What the model does next: what is relevant to it stays first. */
+  /** What the model does next: what bears on it stays first. */
   nextStep?: string | undefined;
   /** What the next context has to hold: messages by their numbers (`#37`, `#40-#52`), or exact texts, up to eight. */
   keep?: readonly string[] | undefined;

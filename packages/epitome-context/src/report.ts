@@ -60,7 +60,7 @@ export interface Report {
   messages: Receipt[];
   /** The newest messages that were to stay whole, and how many of them do. */
   recent?: RecentMessages;
-  /** What became of the messages that were kept and dropped by hand; `null` where none were. */
+  /** The outcome for the messages that were kept and dropped by hand; `null` where none were. */
   by_hand?: ByHandReport;
   /** New facts that were put into the memory store before the compaction. The host fills it in. */
   flushed_memories: number;
@@ -173,8 +173,8 @@ export interface Quality {
   share: number;
   /**
    * Messages that people typed or answered through a tool, without what a harness added; a message counts as kept
-   * where all its words stay the same, white space aside, so one that was cut does not. Of messages that say the same
-   * as many count as stand there, as a message or as a user's words in a transcript, and one where the words stand
+   * where all its words stay the same, white space aside, so one that was cut does not. Equal messages count once for
+   * each copy that remains, as a message or as a user's words in a transcript, and once where the words stand
    * elsewhere; those of fewer than 10 characters, such as "yes", do not count elsewhere. One without a letter or a
    * digit has no words and is not counted.
    */
@@ -312,7 +312,7 @@ export interface RecentMessages {
   kept: number;
 }
 
-/** What became of the messages that a request keeps and drops by hand. The numbers are those of the log, from 0. */
+/** The outcome for the messages that a request keeps and drops by hand. The numbers are those of the log, from 0. */
 export interface ByHandReport {
   /** The messages that are kept, each call with its results. */
   kept: string[];
@@ -336,18 +336,34 @@ export interface StayingMessages {
 export interface SummarizerReport {
   /** The summarizer: `rules`, `llm`; `off` where summaries are switched off. */
   kind: string;
-  /** Tokens that a model read. */
+  /** Tokens that models read, those included whose answers could not be used. */
   input_tokens: number;
   /** The part of these that came from the provider's cache. */
   cached_tokens?: number;
-  /** Tokens that a model wrote. */
+  /** Tokens that models wrote. */
   output_tokens: number;
+  /** The same for each model that answered. */
+  models?: ModelUsage[];
   /** Whether another summarizer replaced the configured one: the rules for a model, or another model. */
   fell_back: boolean;
   /** Why it did, or why there is no summary; the first such problem. */
   problem?: string;
   /** The results of checking each summary that a model wrote against the session. */
   checks?: SummaryCheck[];
+}
+
+/** What one model took for summaries, by the figures of its service. */
+export interface ModelUsage {
+  /** The model as its service calls it; empty where the summarizer does not say. */
+  model: string;
+  /** The requests that it answered, also those whose answer could not be used. */
+  answers: number;
+  /** Tokens that it read, cached ones included. */
+  input_tokens: number;
+  /** Of these, the tokens that came from the provider's cache. */
+  cached_tokens?: number;
+  /** Tokens that it wrote. */
+  output_tokens: number;
 }
 
 /** The result of checking a model's summary against the session's log. */
