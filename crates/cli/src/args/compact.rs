@@ -129,7 +129,7 @@ pub(crate) struct ServiceArgs {
     /// Tokens that a request to the model and its answer may take together [default: what is known of the model, or 32768]
     #[arg(long, value_name = "TOKENS", requires = "model_url", value_parser = tokens)]
     pub(crate) model_window: Option<u32>,
-    /// The environment variable with the key of the service at --model-url; without it the service gets none
+    /// The environment variable with the key of that service; without it the service gets none
     #[arg(long, value_name = "VAR", requires = "model_url")]
     pub(crate) key_variable: Option<String>,
 }

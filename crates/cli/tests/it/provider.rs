@@ -78,7 +78,7 @@ fn the_provider_writes_the_summary() {
     assert_eq!(tokens, [Some(1_234), Some(1_000), Some(56)]);
     assert!(summarizer["checks"][0]["strings"].as_u64().unwrap() > 0, "{summarizer}");
     let told = words(&ran);
-    assert!(told.contains("1,234 tokens read, 56 written checked "), "{told}");
+    assert!(told.contains("1,234 tokens read (1,000 cached), 56 written checked "), "{told}");
     let body = server.requests()[0].json();
     assert!(body["system"].to_string().contains("You keep a register.") && body["tools"][0]["name"] == "read_file");
     // What comes out is a request that the provider takes.

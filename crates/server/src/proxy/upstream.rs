@@ -334,6 +334,6 @@ mod tests {
         check(&["host:7"], "no address");
         check(&["https://me:sesame@host"], "no password");
         check(&["https://host/?key=sesame"], "no password");
-        check(&["https://one", "https://two"], "second");
+        check(&["https://one", "https://two"], "already");
     }
 }
