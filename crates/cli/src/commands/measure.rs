@@ -59,7 +59,7 @@ fn add(all: &mut Vec<Arc<Method>>, option: &str, method: Method) -> Result<(), F
 
 /// Returns the prices: those of `file` over the shipped ones.
 pub(crate) fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
-    let Some(path) = file else { return Ok(Prices::shipped().map_err(|error| failure(error.into()))?) };
+    let Some(path) = file else { return Prices::shipped().map_err(|error| failure(error.into())) };
     let name = path.display().to_string();
     let text = epitome_shelf::read_plain_text(path);
     let text = text.map_err(|error| failure(EvalError::Read { file: name.clone(), error }))?;

@@ -89,7 +89,7 @@ fn the_summaries_of_a_plan_are_written_at_once() {
     let draft = draft_with(&engine, &session, &request).unwrap();
     assert_eq!((draft.report.summarizer.input_tokens, draft.report.summarizer.output_tokens), (20, 4));
     let paid = ModelUsage { answers: 2, input_tokens: 20, output_tokens: 4, ..ModelUsage::default() };
-    assert_eq!(draft.report.summarizer.models.models(), [paid.clone()]);
+    assert_eq!(draft.report.summarizer.models.models(), std::slice::from_ref(&paid));
     let mut ledger = engine.ledger(&session);
     engine.commit(&mut session, &mut ledger, draft).unwrap();
     let recorded = session.journal()[0].summarizer.as_ref().unwrap();

@@ -93,7 +93,7 @@ fn what_models_took_is_on_the_bill() {
         Some(SummarizeError { usage: paid.clone().into(), ..SummarizeError::new("busy", true) });
     talk(&mut live, 1_700);
     compact(&mut live).unwrap_err();
-    assert_eq!(live.summary_usage().models(), [paid.clone()]);
+    assert_eq!(live.summary_usage().models(), std::slice::from_ref(&paid));
     assert_eq!(live.metrics().counters().summary_input_tokens, 7);
     *summarizer.fails.lock().unwrap() = None;
     compact(&mut live).unwrap();
