@@ -161,13 +161,18 @@ fn a_window_leaves_room_for_what_is_beside_the_list() {
     let whole = asked(json!({"engine": of_window(7_500, 1_000), "system": "Be brief.", "tools": [], "report": true}));
     assert_eq!(whole["report"]["report"]["status"], "compacted", "{whole}");
     // No tools are sent in either case.
-    let budget = |more: Value| asked(more)["result"]["budget"].as_u64().unwrap();
-    let none = budget(json!({"engine": {"window": 200_000}}));
-    let budget = |tools: Value| budget(json!({"engine": {"window": 200_000}, "tools": tools}));
+    let budget_of = |more: Value| asked(more)["result"]["budget"].as_u64().unwrap();
+    let none = budget_of(json!({"engine": {"window": 200_000}}));
+    let budget = |tools: Value| budget_of(json!({"engine": {"window": 200_000}, "tools": tools}));
     assert_eq!((budget(json!([])), budget(Value::Null)), (none, none));
     assert!(budget(json!([{"type": "function", "function": {"name": "f"}}])) < none);
     let after = asked(json!({"fitter": {"budget": 100_000}, "overflow": {"limit": 6_000}}))["result"].clone();
     assert!(after["tokensAfter"].as_u64().unwrap() <= 6_000, "{after}");
+    // A budget, and a model's window, may stand beside the list.
+    assert_eq!(budget_of(json!({"budget": 4_000})), budget_of(json!({"fitter": {"budget": 4_000}})));
+    assert_eq!(budget_of(json!({"window": 20_000})), budget_of(json!({"engine": {"window": 20_000}})));
+    let twice = asked(json!({"budget": 4_000, "fitter": {"budget": 5_000}}))["error"]["message"].clone();
+    assert!(twice.as_str().unwrap().contains("`budget` stands in the line and in `fitter`"), "{twice}");
 }
 
 #[test]

@@ -48,6 +48,20 @@ impl Envelope<'_> {
     /// The names of its fields.
     const NAMES: [&'static str; 8] = ["call", "alive", "report", "engine", "fitter", "messages", "content", "file"];
 
+    /// Takes the options of the fitter and of its engine that stand among those of a call that fits: a budget, or a model's window,
+    /// is all that most lists need.
+    fn take_budget(&mut self, options: &mut BTreeMap<String, &RawValue>) -> Result<(), Failure> {
+        for name in ["budget", "model", "window", "reserveOutput"] {
+            let Some(value) = options.remove(name) else { continue };
+            let (of, known) =
+                if name == "budget" { ("fitter", &mut self.fitter) } else { ("engine", &mut self.engine) };
+            if known.insert(name.to_owned(), read_options(value.get())?).is_some() {
+                return Err(Failure::config(format!("`{name}` stands in the line and in `{of}`: leave one of them")));
+            }
+        }
+        Ok(())
+    }
+
     /// What the call works on.
     fn data(&mut self) -> Result<Vec<u8>, Failure> {
         match (self.messages, self.content.take(), &self.file) {
@@ -94,7 +108,7 @@ impl Calls {
             Err(problem) => return Ok(Some(unreadable(format_args!("is not a JSON object: {problem}")))),
         };
         let id = fields.remove("id").map_or("null", RawValue::get);
-        let envelope = match read_options::<Envelope<'_>>(text) {
+        let mut envelope = match read_options::<Envelope<'_>>(text) {
             Ok(envelope) => envelope,
             Err(failure) => return Ok(Some(answer_line(id, &Reply::of_failure(&failure), false))),
         };
@@ -103,7 +117,9 @@ impl Calls {
             tell(format!(r#"{{"id":{id},"alive":true}}"#))?;
         }
         let is_fit = envelope.call.as_deref().is_none_or(|call| call == FIT);
-        let answer = self.carry_out(envelope, &fields).unwrap_or_else(|failure| Reply::of_failure(&failure));
+        let taken = if is_fit { envelope.take_budget(&mut fields) } else { Ok(()) };
+        let answer = taken.and_then(|()| self.carry_out(envelope, &fields));
+        let answer = answer.unwrap_or_else(|failure| Reply::of_failure(&failure));
         Ok(Some(answer_line(id, &answer, is_fit)))
     }
 
