@@ -22,7 +22,7 @@ const TOLD = 1_000;
 const BRIEF = 4_000;
 
 /** What a decision may be. */
-const STATUSES = ["unchanged", "replayed", "compacted", "hollow", "infeasible"];
+const STATUSES = ["unchanged", "replayed", "compacted", "near-empty", "infeasible"];
 
 const CLEARED = "[Old tool result content cleared]";
 const INTERRUPTED = "[Tool execution was interrupted]";
@@ -364,7 +364,7 @@ export const Epitome = async ({ client }) => {
         known.get(session).sent = fitted.tokensAfter;
         if (fitted.status === "infeasible") await log("warn", `nothing more can leave ${fitted.tokensAfter} tokens`);
         if (fitted.status === "unchanged" && all.length === messages.length) return;
-        if (["compacted", "hollow"].includes(fitted.status)) {
+        if (["compacted", "near-empty"].includes(fitted.status)) {
           await log("info", `compacted ${fitted.tokensBefore} tokens to ${fitted.tokensAfter}`);
         }
         messages.splice(0, messages.length, ...messagesOf(all, made, fitted.pieces));

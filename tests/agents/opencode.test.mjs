@@ -207,6 +207,7 @@ test("an answer that is no decision is refused, and one that takes its time is w
     assert.equal(logged.some((line) => line.startsWith("error")), !isTaken, logged.join("\n"));
   };
   await check({ status: "compacted", ...tokens, pieces: [keep] }, true);
+  await check({ status: "near-empty", ...tokens, pieces: [keep] }, true);
   for (const pieces of [[], [{}], [null], {}, [{ keep: [0, 99] }], [{ insert: { message: "text" } }], [{ insert: { message: {} } }]]) {
     await check({ status: "compacted", ...tokens, pieces });
   }
