@@ -133,21 +133,47 @@ fn dedup(sorted: &mut [u32]) -> usize {
 }
 
 fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@' | b'~' | b'.' | b'/' | b'\\' | b':' | b'+' | b'#' | b'-')
+    KINDS[usize::from(byte)] & PART != 0
 }
 
 /// Whether a run is a name and not a word: it has a digit or a mark of names, a capital behind a small letter, or two
-/// dashes.
+/// dashes; and two letters or digits in a row.
 fn is_name(run: &str) -> bool {
-    let bytes = run.as_bytes();
-    let marked = bytes
-        .iter()
-        .any(|byte| byte.is_ascii_digit() || matches!(byte, b'_' | b'/' | b'\\' | b'.' | b':' | b'@' | b'#'));
-    let humped = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    let dashes = bytes.iter().filter(|byte| **byte == b'-').count();
-    (marked || humped || dashes > 1)
-        && bytes.windows(2).any(|pair| pair.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'))
+    let (mut seen, mut before, mut dashes) = (0, 0, 0);
+    for byte in run.bytes() {
+        let kind = KINDS[usize::from(byte)];
+        seen |= kind & MARK | before & kind & SOLID | before & SMALL & (kind & CAPITAL) >> 1;
+        dashes += u32::from(byte == b'-');
+        before = kind;
+    }
+    (seen & (MARK | SMALL) != 0 || dashes > 1) && seen & SOLID != 0
 }
+
+/// Kinds of bytes: those of runs, those that make a run a name, those of which a name has two in a row; small letters, and
+/// capitals, which are the next bit.
+const PART: u8 = 1;
+const MARK: u8 = 2;
+const SOLID: u8 = 4;
+const SMALL: u8 = 8;
+const CAPITAL: u8 = 16;
+
+/// The kinds of each byte.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        kinds[byte as usize] = match byte {
+            b'a'..=b'z' => PART | SOLID | SMALL,
+            b'A'..=b'Z' => PART | SOLID | CAPITAL,
+            b'0'..=b'9' | b'_' => PART | SOLID | MARK,
+            b'/' | b'\\' | b'.' | b':' | b'@' | b'#' => PART | MARK,
+            b'~' | b'+' | b'-' => PART,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
 
 #[cfg(test)]
 mod tests {

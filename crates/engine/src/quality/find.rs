@@ -1,6 +1,6 @@
 //! Finds many strings in a text at once, with one look-up for each word of the text.
 
-use std::collections::HashMap;
+use epitome_strategy::keys::{KeyMap, key_of};
 
 /// Finds strings on token boundaries; a space in a string matches any white space of the text.
 ///
@@ -8,22 +8,23 @@ use std::collections::HashMap;
 /// of the string is compared. A string without a letter or a digit is never found.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
-    /// By word: the strings that are indexed by it, each with the word's offset in the string.
-    by_word: HashMap<Box<str>, Vec<(u32, u32)>>,
+    /// By a word's key: the strings that are indexed by it, each with the word's offset in the string. Strings are compared
+    /// as a whole, so two words with one key cost a comparison and no more.
+    by_word: KeyMap<Vec<(u32, u32)>>,
 }
 
 impl Finder {
     /// Returns a finder of `strings`. Linear in their bytes.
     pub(super) fn new<'s>(strings: impl Iterator<Item = &'s str> + Clone) -> Self {
-        let mut counts: HashMap<&str, u32> = HashMap::new();
+        let mut counts: KeyMap<u32> = KeyMap::default();
         for string in strings.clone() {
-            words(string, false, |start, end| *counts.entry(&string[start..end]).or_default() += 1);
+            words(string, false, |start, end| *counts.entry(key_of(string[start..end].bytes())).or_default() += 1);
         }
-        let mut by_word: HashMap<Box<str>, Vec<(u32, u32)>> = HashMap::new();
+        let mut by_word: KeyMap<Vec<(u32, u32)>> = KeyMap::default();
         for (index, string) in strings.enumerate() {
             let mut rarest: Option<(u32, usize, usize)> = None;
             words(string, false, |start, end| {
-                let count = counts[&string[start..end]];
+                let count = counts[&key_of(string[start..end].bytes())];
                 let better = |(least, from, to): (u32, usize, usize)| {
                     (count, std::cmp::Reverse(end - start)) < (least, std::cmp::Reverse(to - from))
                 };
@@ -32,7 +33,7 @@ impl Finder {
                 }
             });
             if let Some((_, start, end)) = rarest {
-                by_word.entry(string[start..end].into()).or_default().push((index as u32, start as u32));
+                by_word.entry(key_of(string[start..end].bytes())).or_default().push((index as u32, start as u32));
             }
         }
         Self { by_word }
@@ -44,7 +45,7 @@ impl Finder {
     pub(super) fn mark<S: AsRef<str>>(&self, text: &str, is_json: bool, strings: &[S], found: &mut [bool]) {
         let mut vain = text.len().saturating_mul(MOST_COMPARED);
         words(text, is_json, |start, end| {
-            let Some(candidates) = self.by_word.get(&text[start..end]) else { return };
+            let Some(candidates) = self.by_word.get(&key_of(text[start..end].bytes())) else { return };
             for (index, at) in candidates.iter().map(|(index, at)| (*index as usize, *at as usize)) {
                 if !found[index] && vain > 0 {
                     let (head, tail) = strings[index].as_ref().split_at(at);
