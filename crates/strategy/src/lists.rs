@@ -15,10 +15,11 @@ pub(crate) const LISTS: WordLists = WordLists(include_str!("lists.txt"));
 pub struct WordLists(pub &'static str);
 
 impl WordLists {
-    /// Returns the entries of a list, in the order of the file. Linear in the file.
+    /// Returns the entries of a list, in the order of the file. Linear in the list, behind a search for its name.
     pub fn list(self, name: &str) -> Vec<&'static str> {
-        let entries = self.sections().filter(|(section, _)| *section == name).map(|(_, entry)| entry);
-        let entries: Vec<&str> = entries.collect();
+        let start = self.0.find(&format!("[{name}]\n")).unwrap_or(self.0.len());
+        let entries = Self(&self.0[start..]).sections().take_while(|(section, _)| *section == name);
+        let entries: Vec<&str> = entries.map(|(_, entry)| entry).collect();
         debug_assert!(!entries.is_empty(), "there is no [{name}]");
         entries
     }
@@ -60,6 +61,15 @@ mod tests {
         assert_eq!((plumbing[0], plumbing[7], plumbing.len()), (" 2>&1", "; echo", 9));
         assert_eq!(LISTS.list("failures").last(), Some(&"未找到"));
         assert_eq!(LISTS.table::<ToolKind>("tools").get("todowrite"), Some(&ToolKind::Plan));
+    }
+
+    #[test]
+    fn no_list_is_opened_twice() {
+        let mut names: Vec<&str> = LISTS.0.lines().filter(|line| line.starts_with('[')).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all, "a list ends where the next one begins");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, Match};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
 use serde_json::Value;
 
 use super::results::is_commit;
@@ -12,8 +12,10 @@ use crate::lists::LISTS;
 /// stand anywhere, as words of its own. Source: git, npm, apt, Go, Rust, gcc, curl, PostgreSQL, the messages of POSIX's error
 /// numbers and signals, shells, and HTTP's names of status codes.
 static FAILURES: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("failures"));
-/// Finds all of them in one pass.
-static FAILURE_SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(&*FAILURES).ok());
+/// Finds all of them in one pass. Its tables take longer to build than most sessions to search, so the kind is one that is
+/// built quickly.
+static FAILURE_SEARCH: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(&*FAILURES).ok());
 
 /// Words of tools that succeeded, in lower case; in Chinese, which has no borders of words, parts of a line.
 static SUCCESS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("success"));

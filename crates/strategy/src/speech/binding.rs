@@ -20,6 +20,9 @@ const SCALE: f32 = 100.0;
 /// The lengths of a sentence in words from which on it belongs to the next class of length.
 const LENGTHS: [usize; 4] = [5, 10, 20, 35];
 
+/// Bytes of a short row of the table: a map with room for all of them grows once.
+const BYTES_OF_A_ROW: usize = 10;
+
 struct Table {
     bias: f32,
     /// The weights by the key of a feature.
@@ -28,9 +31,13 @@ struct Table {
 
 static SHIPPED: LazyLock<Table> = LazyLock::new(|| {
     let rows = TABLE.lines().filter_map(|line| line.split_once('\t'));
-    let mut rows = rows.map(|(weight, feature)| (weight.parse().unwrap_or(0.0) / SCALE, feature));
+    let weight = |digits: &str| digits.parse::<i16>().map_or(0.0, f32::from) / SCALE;
+    let mut rows = rows.map(|(digits, feature)| (weight(digits), feature));
     let bias = rows.next().map_or(0.0, |(bias, _)| bias);
-    Table { bias, weights: rows.map(|(weight, feature)| (feature_key("", &[feature]), weight)).collect() }
+    let mut weights = KeyMap::default();
+    weights.reserve(TABLE.len() / BYTES_OF_A_ROW);
+    weights.extend(rows.map(|(weight, feature)| (feature_key("", &[feature]), weight)));
+    Table { bias, weights }
 });
 
 /// Returns the probability that a sentence of a person binds what comes later, from 0 to 1. Linear in the sentence.
