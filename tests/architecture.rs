@@ -85,7 +85,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Nothing that is shipped may need these.
     ("epitome-harness", &["epitome-engine", "epitome-session", "epitome-strategy", "epitome-testkit"]),
     ("epitome-benches", &["epitome", "epitome-harness", "epitome-testkit"]),
-    ("epitome-lab", &["epitome", "epitome-eval"]),
+    ("epitome-lab", &["epitome", "epitome-eval", "epitome-reading"]),
     (
         "epitome-factors",
         &["epitome-engine", "epitome-formats", "epitome-session", "epitome-strategy", "epitome-tokens"],

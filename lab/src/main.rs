@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand};
 use epitome_eval::{BudgetSpec, Group, Method, Subject, methods};
 use epitome_lab::again::{Again, Steps};
-use epitome_lab::{blind, boundaries, markdown, meaning, plan, probes, refetch, search};
+use epitome_lab::{blind, boundaries, markdown, matching, meaning, plan, probes, refetch, search};
 
 #[derive(Debug, Parser)]
 #[command(name = "epitome-lab", about = "What only the project's own measurements need.")]
@@ -33,6 +33,8 @@ enum What {
     Refetch(refetch::command::RefetchArgs),
     /// Show where the pieces of work of sessions end
     Boundaries(boundaries::BoundariesArgs),
+    /// Show which lines of sessions their later edits had to match, and what is known of each: what tools/matching fits on
+    Matching(matching::MatchingArgs),
     /// Show what becomes of what was said: whether it is there, in its order, under its speaker
     Meaning(meaning::command::MeaningArgs),
     /// Show what passages of a search answer, alone and beside every method's context
@@ -98,6 +100,7 @@ fn run(what: &What) -> Result<()> {
         What::Blind(command) => blind::command::run(command),
         What::Refetch(args) => refetch::command::run(args),
         What::Boundaries(args) => boundaries::run(args),
+        What::Matching(args) => matching::run(args),
         What::Meaning(args) => meaning::command::run(args),
         What::Search(args) => search::run(args),
         What::Compare(args) => compare(args),

@@ -8,7 +8,7 @@ use crate::changes::replaced_lines;
 use crate::heads::Heads;
 use crate::passage::PassageKind;
 use crate::source::Source;
-use crate::worth::Worth;
+use crate::worth::{TOPIC, Worth};
 
 /// The overhead of a line beside its own tokens: a share of marks and line feeds.
 const LINE_TOKENS: f32 = 1.0;
@@ -18,8 +18,6 @@ const NEAR: f32 = 1.6;
 /// Kept tokens of a passage at which a further line of it is worth half: of tool outputs, and of speech.
 const LONG_PASSAGE: f32 = 400.0;
 const LONG_SPEECH: f32 = 3_000.0;
-/// The weight of nearness to the topic against the terms themselves.
-const TOPIC: f32 = 3.0;
 /// The power of a line's tokens that its worth is divided by: a little under 1, because a long line is rarely as dense.
 const PRICE: f32 = 0.9;
 

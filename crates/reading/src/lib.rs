@@ -2,7 +2,8 @@
 //!
 //! 1. [`Source::read`] takes a view apart into [`Passage`]s, what one speaker said, called or printed in one piece, and their
 //!    [`Line`]s, with each call's [`Action`]: what it did, to which file, and how it ended.
-//! 2. [`Worth::new`] values each line: by its words and names, who said it, how old it is, and whether the model spoke of it.
+//! 2. [`Worth::new`] values each line: by its words and names, who said it, how old it is, whether the model spoke of it, and how
+//!    likely the next edit is to need it to the letter.
 //! 3. [`Choice`] takes the lines worth most for their tokens until the room is used; a line that repeats what is kept is worth less.
 //! 4. [`records`] and [`write`](epitome_strategy::transcript::write()) put the kept lines in their order, as a transcript; [`Blocks`] puts them under headings.
 //!
@@ -20,6 +21,7 @@ mod file_work;
 mod heads;
 mod languages;
 mod lists;
+mod matching;
 mod outcome;
 mod passage;
 mod pieces;
@@ -34,6 +36,7 @@ pub use crate::choose::{Bounds, Choice};
 pub use crate::command_line::command_of;
 pub use crate::file_work::{FileWork, file_work};
 pub use crate::languages::languages;
+pub use crate::matching::{Features as MatchFeatures, features as match_features};
 pub use crate::passage::{Action, Line, Passage, PassageKind};
 pub use crate::records::records;
 pub use crate::replies::{SHORT_REPLY, answered_lines};

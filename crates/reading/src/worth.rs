@@ -11,6 +11,7 @@ use epitome_strategy::{Cue, Cues, View};
 
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::counts::{Counts, ModelTerms};
+use crate::matching;
 use crate::passage::{Line, Passage, PassageKind};
 use crate::source::Source;
 use crate::terms::Terms;
@@ -64,6 +65,12 @@ const TASK_FLAT: f32 = 3.0;
 const ECHO: f32 = 0.2;
 /// The weight of a typed word in the nearness of an output's line, against 1.5 for the model's next words.
 const TYPED_TOPIC: f32 = 1.0;
+/// The weight of nearness to the topic against the terms themselves.
+pub(crate) const TOPIC: f32 = 3.0;
+/// What the lines that the next edits may have to match are worth beside all else, as a share of the worth of the lines that are
+/// printed by tools and given to them. It does not fade as their words are shown elsewhere: an edit needs the line itself. Half and
+/// half more of it are in `docs/research/matching.md`.
+const MATCHED: f32 = 0.25;
 
 /// The possible contribution of every line to a transcript.
 #[derive(Debug)]
@@ -118,7 +125,26 @@ impl Worth {
         worth.weigh_passages(view, source);
         worth.weigh_repeats(source);
         worth.relate(source, &counts);
+        worth.weigh_matched(source);
         worth
+    }
+
+    /// Returns the worth of a line where no other line shows its terms.
+    fn alone(&self, line: u32) -> f32 {
+        let (start, end) = self.spans[line as usize];
+        let (start, end) = (start as usize, end as usize);
+        let named: f32 = self.terms[start..end].iter().map(|term| self.of_term[*term as usize]).sum();
+        let near: f32 = self.topic[start..end].iter().sum();
+        self.factor[line as usize] * named + self.flat[line as usize] + TOPIC * near
+    }
+
+    /// Raises the worth of what the next edits may have to match.
+    fn weigh_matched(&mut self, source: &Source) {
+        let chances = matching::chances(source);
+        let all: f32 = chances.iter().map(|(line, _)| self.alone(*line)).sum();
+        for (line, chance) in chances {
+            self.flat[line as usize] += MATCHED * all * chance;
+        }
     }
 
     fn weigh_passages(&mut self, view: &View<'_>, source: &Source) {

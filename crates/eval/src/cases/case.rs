@@ -78,6 +78,7 @@ pub struct Case {
 #[derive(Debug)]
 pub(crate) struct Continuation {
     pub(crate) needed: NeededAtoms,
+    pub(crate) quoted_lines: Vec<String>,
     pub(crate) quotes: Patterns,
     pub(crate) files: Patterns,
     pub(crate) instructions: Patterns,
@@ -128,6 +129,11 @@ impl Case {
         &self.continuation.needed.atoms
     }
 
+    /// Returns the lines of the prefix that later edits had to match.
+    pub fn quoted_lines(&self) -> &[String] {
+        &self.continuation.quoted_lines
+    }
+
     /// Returns the tokens of a budget: a share of the prefix, or absolute, never less than the floor.
     pub fn budget_tokens(&self, budget: crate::BudgetSpec) -> u32 {
         budget.tokens(self.prefix_tokens).max(self.floor_tokens)
@@ -156,6 +162,7 @@ impl Continuation {
         Ok(Self {
             needed: NeededAtoms::find(&prefix, system, future)?,
             quotes: Patterns::new(&lines, false)?,
+            quoted_lines: lines,
             files: Patterns::new(&files, true)?,
             instructions: Patterns::new(&instructions, false)?,
         })
