@@ -108,8 +108,6 @@ fn logarithm(count: u32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
-
     use epitome_strategy::{Language, View};
     use epitome_testkit::{FakeCounter, session};
 

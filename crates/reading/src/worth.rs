@@ -68,8 +68,8 @@ const TYPED_TOPIC: f32 = 1.0;
 /// The weight of nearness to the topic against the terms themselves.
 pub(crate) const TOPIC: f32 = 3.0;
 /// What the lines that the next edits may have to match are worth beside all else, as a share of the worth of the lines that are
-/// printed by tools and given to them. It does not fade as their words are shown elsewhere: an edit needs the line itself. Half and
-/// half more of it are in `docs/research/matching.md`.
+/// printed by tools and given to them. It does not fade as their words are shown elsewhere: an edit needs the line itself.
+/// `docs/research/matching.md` has the figures of an eighth to a half.
 const MATCHED: f32 = 0.25;
 
 /// The possible contribution of every line to a transcript.
@@ -308,4 +308,27 @@ fn age(passage: &Passage, messages: u32) -> f32 {
 fn mask(text: &str) -> u64 {
     let words = text.split_whitespace().filter(|word| !word.contains(['/', '\\']));
     key_of(words.flat_map(|word| word.bytes().filter(|byte| !byte.is_ascii_digit()).chain([b' '])))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use epitome_strategy::Language;
+    use epitome_testkit::{FakeCounter, session};
+
+    use super::*;
+    use crate::source::SummaryForm;
+
+    #[test]
+    fn what_may_be_matched_has_a_worth_beside_its_words() {
+        let edit = "assistant: I edit.\ncall Edit e {\"file_path\":\"src/new.rs\",\"old_string\":\"old\",\"new_string\":\"let further = 4;\"}\nresult e: ok\n";
+        let messages: Vec<_> = session(&format!("user: go\n{edit}")).log().to_vec();
+        View::read_messages(&messages, &FakeCounter, Language::English, |view| {
+            let source = Source::read(view, |_| SummaryForm::default());
+            let worth = Worth::new(view, &source);
+            let line = source.lines.iter().position(|line| line.text().contains("further")).unwrap();
+            assert!(worth.flat[line] > 0.0, "{:?}", worth.flat);
+        });
+    }
 }
