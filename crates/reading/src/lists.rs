@@ -3,4 +3,4 @@
 use epitome_strategy::WordLists;
 
 /// What tools call their arguments, and print beside their results.
-pub(crate) const LISTS: WordLists = WordLists(include_str!("lists.txt"));
+pub(crate) static LISTS: WordLists = WordLists::new(include_str!("lists.txt"));

@@ -12,7 +12,7 @@ use epitome_strategy::{
 use crate::diff::Diff;
 
 /// How lines and files of diffs are told apart.
-const LISTS: WordLists = WordLists(include_str!("lists.txt"));
+static LISTS: WordLists = WordLists::new(include_str!("lists.txt"));
 
 settings! {
     /// Settings of `diff-truncation`.

@@ -16,6 +16,36 @@ pub(super) struct Phrases {
     groups: Vec<Range<u32>>,
     /// By the hash of a beginning one more than its group; 0 where there is none. At most half full.
     slots: Vec<u32>,
+    /// The lengths of the beginnings by their first byte: most words of a text begin no phrase, and need no look-up.
+    lengths: Lengths,
+}
+
+/// For each first byte, in lower case, a bit for each length, the last one for all that are longer.
+#[derive(Debug)]
+struct Lengths([u32; 256]);
+
+impl Default for Lengths {
+    fn default() -> Self {
+        Self([0; 256])
+    }
+}
+
+impl Lengths {
+    /// The place of a beginning's bit.
+    fn place(beginning: &str) -> (usize, u32) {
+        let first = beginning.bytes().next().unwrap_or_default().to_ascii_lowercase();
+        (usize::from(first), 1 << beginning.len().min(31))
+    }
+
+    fn insert(&mut self, beginning: &str) {
+        let (first, bit) = Self::place(beginning);
+        self.0[first] |= bit;
+    }
+
+    fn has(&self, beginning: &str) -> bool {
+        let (first, bit) = Self::place(beginning);
+        self.0[first] & bit != 0
+    }
 }
 
 /// The key of a look-up: a run of Latin letters and digits, or one character of another kind.
@@ -49,6 +79,7 @@ impl Phrases {
                 slot = (slot + 1) & (phrases.slots.len() - 1);
             }
             phrases.slots[slot] = phrases.groups.len() as u32;
+            phrases.lengths.insert(beginning);
         }
         phrases
     }
@@ -85,8 +116,7 @@ impl Phrases {
                 let start = at;
                 let wanted = beginning(&text[start..]);
                 at += wanted.len();
-                // Most of a text is letters and white space.
-                if wanted == " " {
+                if !self.lengths.has(wanted) {
                     continue;
                 }
                 for (phrase, cues) in self.group(wanted) {

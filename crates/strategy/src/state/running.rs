@@ -112,14 +112,16 @@ pub(super) fn read(messages: &[Arc<Message>], calls: &[CallWithResult<'_>]) -> V
         let (arguments, said) = (call.arguments.text(), edges(&result.text));
         running.retain(|it| !is_ended_by(it, call, arguments, &said, result.is_error));
         let is_known = |it: &Running| it.id.as_deref().is_some_and(|id| names(arguments, id));
-        if result.is_error || running.iter().any(is_known) || says(&ENDED, &said) {
+        if result.is_error || running.iter().any(is_known) {
             continue;
         }
         let started_id = GOES_ON.as_ref().filter(|_| can_start(call.kind)).and_then(|it| it.captures(said.as_bytes()));
         let started_id =
             started_id.and_then(|found| (1..found.len()).find_map(|at| group(&found, at).map(str::to_owned)));
-        if started_id.is_some() || says(&ASKS, arguments) || call.kind == ToolKind::Shell && is_left_running(arguments)
-        {
+        let starts = started_id.is_some()
+            || says(&ASKS, arguments)
+            || call.kind == ToolKind::Shell && is_left_running(arguments);
+        if starts && !says(&ENDED, &said) {
             let id =
                 started_id.or_else(|| id_in(&said).or_else(|| id_in(arguments)).filter(|_| says(&ASKS, arguments)));
             running.push(Running { id, tool: in_one_line(call.name).into_owned(), what: asked(arguments) });
