@@ -15,7 +15,7 @@ use rayon::prelude::*;
 pub const MESSAGE_TOKENS: Tokens = 4;
 
 /// Texts of fewer bytes in all are counted on one thread, because starting others costs more than it saves.
-const PARALLEL_FROM_BYTES: usize = 4 << 20;
+const PARALLEL_FROM_BYTES: usize = 1 << 16;
 
 /// Returns the tokens of a block as it is rendered: text, tool names, arguments and ids. Signatures are not text and
 /// cost nothing here. Linear in the block.

@@ -26,6 +26,7 @@ mod outcome;
 mod passage;
 mod pieces;
 mod records;
+mod repeats;
 mod replies;
 mod source;
 mod terms;

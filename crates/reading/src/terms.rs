@@ -48,9 +48,13 @@ impl Terms {
         let mut at = 0;
         while at < bytes.len() {
             if is_part(bytes[at]) {
-                let end = at + text[at..].bytes().take_while(|byte| is_part(*byte)).count();
+                let end = at + bytes[at..].iter().take_while(|byte| is_part(**byte)).count();
                 let is_word = text[end..].chars().next().is_some_and(is_letter);
                 at = if is_word { self.read_word(text, at, found) } else { self.read_run(&text[at..end], found, end) };
+                continue;
+            }
+            if bytes[at].is_ascii() {
+                at += 1;
                 continue;
             }
             match text[at..].chars().next() {
@@ -112,6 +116,30 @@ impl Terms {
         }
         // A mark of names in front of the word is not one of its letters.
         at + bytes.max(text[at..].chars().next().map_or(1, char::len_utf8))
+    }
+}
+
+/// The terms of the lines of a session.
+pub(crate) struct LineTerms {
+    pub known: Terms,
+    /// The terms of all lines, and the range of each line's terms.
+    pub terms: Vec<u32>,
+    pub spans: Vec<(u32, u32)>,
+}
+
+impl LineTerms {
+    /// Reads the terms of each line; of none of those that are left once the work is given up. Linear in the text.
+    pub(crate) fn read<'t>(lines: impl Iterator<Item = &'t str>, is_cancelled: impl Fn() -> bool) -> Self {
+        let mut read =
+            Self { known: Terms::default(), terms: Vec::new(), spans: Vec::with_capacity(lines.size_hint().0) };
+        for line in lines {
+            let start = read.terms.len() as u32;
+            if !is_cancelled() {
+                read.known.read(line, &mut read.terms);
+            }
+            read.spans.push((start, read.terms.len() as u32));
+        }
+        read
     }
 }
 

@@ -4,17 +4,18 @@
 //! answered; `docs/research/transcript.md` has what each is worth. They are round numbers: halving or doubling one changes
 //! little.
 
-use epitome_strategy::keys::{KeyMap, key_of};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::Sign;
 use epitome_strategy::{Cue, Cues, View};
+use rayon::prelude::*;
 
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::counts::{Counts, ModelTerms};
 use crate::matching;
 use crate::passage::{Line, Passage, PassageKind};
+use crate::repeats::repeats;
 use crate::source::Source;
-use crate::terms::Terms;
+use crate::terms::LineTerms;
 
 /// The factor for the terms of a line, by who said or printed them.
 const TYPED: f32 = 4.0;
@@ -37,15 +38,6 @@ const OUTDATED: f32 = 0.8;
 const STATE: f32 = 1.4;
 /// The rest of the worth of text that a change took out.
 const OLD: f32 = 0.5;
-/// The rest of the worth of a line that tools print again and again, and the number of messages that makes it such a
-/// line.
-const BOILERPLATE: f32 = 0.3;
-const REPEATED: u32 = 3;
-/// Bytes of the shortest line that counts as repeated.
-const REPEATED_BYTES: usize = 12;
-/// Bytes of the shortest such line of which only the newest copy has a worth: a harness puts whole paragraphs of advice behind
-/// results. A shorter copy costs little, and belongs to what stands around it.
-const LONG_COPY: usize = 80;
 /// The worth of a line that reports an outcome: by its terms, and beside them.
 const OUTCOME: f32 = 1.6;
 const OUTCOME_FLAT: f32 = 1.5;
@@ -98,21 +90,16 @@ impl Worth {
 
     /// Values the lines. Linear in the lines and their terms.
     pub fn new(view: &View<'_>, source: &Source) -> Self {
-        let mut known = Terms::default();
-        let mut terms = Vec::new();
-        let mut spans = Vec::with_capacity(source.lines.len());
-        for line in &source.lines {
-            let start = terms.len() as u32;
-            // Reading and counting are most of the work; a choice without them is useless.
-            if !view.is_cancelled() {
-                known.read(line.text(), &mut terms);
-            }
-            spans.push((start, terms.len() as u32));
-        }
         let count = |line: &Line| if view.is_cancelled() { 1 } else { view.count(line.text()) + 1 };
+        // Neither half needs the other, and each is linear in the text.
+        let ((words, outcomes), (tokens, repeats, chances)) = rayon::join(
+            || (LineTerms::read(source.lines.iter().map(Line::text), || view.is_cancelled()), outcomes(view, source)),
+            || (source.lines.par_iter().map(count).collect(), repeats(source), matching::chances(source)),
+        );
+        let LineTerms { known, terms, spans } = words;
         let lines = source.lines.len();
         let mut worth = Self {
-            tokens: source.lines.iter().map(count).collect(),
+            tokens,
             topic: vec![0.0; terms.len()],
             terms,
             spans,
@@ -122,10 +109,18 @@ impl Worth {
         };
         let counts = Counts::new(source, &worth, &known);
         worth.of_term = (0..known.len()).map(|term| counts.worth_of(term, &known)).collect();
-        worth.weigh_passages(view, source);
-        worth.weigh_repeats(source);
+        worth.weigh_passages(source);
+        for line in outcomes {
+            let passage = &source.passages[source.lines[line as usize].passage as usize];
+            worth.factor[line as usize] *= OUTCOME;
+            worth.flat[line as usize] += OUTCOME_FLAT * age(passage, source.messages);
+        }
+        for (line, rest) in repeats {
+            worth.factor[line as usize] *= rest;
+            worth.flat[line as usize] *= rest;
+        }
         worth.relate(source, &counts);
-        worth.weigh_matched(source);
+        worth.weigh_matched(chances);
         worth
     }
 
@@ -139,18 +134,16 @@ impl Worth {
     }
 
     /// Raises the worth of what the next edits may have to match.
-    fn weigh_matched(&mut self, source: &Source) {
-        let chances = matching::chances(source);
+    fn weigh_matched(&mut self, chances: Vec<(u32, f32)>) {
         let all: f32 = chances.iter().map(|(line, _)| self.alone(*line)).sum();
         for (line, chance) in chances {
             self.flat[line as usize] += MATCHED * all * chance;
         }
     }
 
-    fn weigh_passages(&mut self, view: &View<'_>, source: &Source) {
+    fn weigh_passages(&mut self, source: &Source) {
         let newest = newest_of_same(source);
         let mut newer_reads = 0.0_f32;
-        let outcomes = view.lexicon().search(Cues::new([Cue::Error, Cue::Fix, Cue::Completion]));
         for passage in source.passages.iter().rev() {
             let age = age(passage, source.messages);
             let action = passage.action.map(|action| &source.actions[action as usize]);
@@ -192,7 +185,10 @@ impl Worth {
                         newer_reads += 1.0;
                     }
                     self.set(passage, factor, 0.0);
-                    self.weigh_output(source, passage, reads, age, |line| outcomes.has(line));
+                    let all = passage.lines.clone();
+                    for line in all.clone().take(2).chain(all.rev().take(2)) {
+                        self.flat[line as usize] += EDGE_FLAT * age;
+                    }
                     let lasting = action.map(|action| action.lasting).unwrap_or_default();
                     for line in
                         passage.lines.clone().filter(|line| lasting.is_reported_by(source.lines[*line as usize].text()))
@@ -214,62 +210,6 @@ impl Worth {
         let lines = passage.lines.start as usize..passage.lines.end as usize;
         self.factor[lines.clone()].fill(factor);
         self.flat[lines].fill(flat);
-    }
-
-    fn weigh_output(
-        &mut self,
-        source: &Source,
-        passage: &Passage,
-        reads: bool,
-        age: f32,
-        is_outcome: impl Fn(&str) -> bool,
-    ) {
-        for line in passage.lines.clone() {
-            let index = line as usize;
-            let text = source.lines[index].text();
-            if !reads && is_outcome(text) {
-                self.factor[index] *= OUTCOME;
-                self.flat[index] += OUTCOME_FLAT * age;
-            }
-        }
-        let all = passage.lines.clone();
-        for line in all.clone().take(2).chain(all.rev().take(2)) {
-            self.flat[line as usize] += EDGE_FLAT * age;
-        }
-    }
-
-    /// Lowers the worth of lines that tools print again and again, their numbers and paths aside; of long ones that are the same
-    /// to the letter only the newest has one.
-    fn weigh_repeats(&mut self, source: &Source) {
-        let mut messages: KeyMap<(u32, u32)> = KeyMap::default();
-        let mut keys: Vec<(u32, u64)> = Vec::new();
-        // The newest line of each long text.
-        let mut newest: KeyMap<u32> = KeyMap::default();
-        for passage in source.passages.iter().filter(|passage| passage.kind == PassageKind::Output) {
-            for line in passage.lines.clone() {
-                let text = source.lines[line as usize].text();
-                if text.len() > REPEATED_BYTES {
-                    let key = mask(text);
-                    keys.push((line, key));
-                    if text.len() >= LONG_COPY {
-                        newest.insert(key_of(text.bytes()), line);
-                    }
-                    let (last, count) = messages.entry(key).or_insert((u32::MAX, 0));
-                    if *last != passage.message {
-                        (*last, *count) = (passage.message, *count + 1);
-                    }
-                }
-            }
-        }
-        for (line, key) in keys {
-            if messages.get(&key).is_some_and(|(_, count)| *count >= REPEATED) {
-                let text = source.lines[line as usize].text();
-                let is_copy = newest.get(&key_of(text.bytes())).is_some_and(|newest| *newest != line);
-                let rest = if is_copy { 0.0 } else { BOILERPLATE };
-                self.factor[line as usize] *= rest;
-                self.flat[line as usize] *= rest;
-            }
-        }
     }
 
     /// Sets for each term of a tool's output how near it is to the model's words around it, and to what people typed.
@@ -304,10 +244,17 @@ fn age(passage: &Passage, messages: u32) -> f32 {
     1.0 - AGE * (1.0 - place)
 }
 
-/// Returns a hash of a line without its numbers and paths.
-fn mask(text: &str) -> u64 {
-    let words = text.split_whitespace().filter(|word| !word.contains(['/', '\\']));
-    key_of(words.flat_map(|word| word.bytes().filter(|byte| !byte.is_ascii_digit()).chain([b' '])))
+/// Returns the lines in which tools say how something ended: what they read from files says nothing of it, nor does a list of
+/// tasks.
+fn outcomes(view: &View<'_>, source: &Source) -> Vec<u32> {
+    let cues = view.lexicon().search(Cues::new([Cue::Error, Cue::Fix, Cue::Completion]));
+    let tells = |passage: &&Passage| {
+        let action = passage.action.map(|action| &source.actions[action as usize]);
+        passage.kind == PassageKind::Output
+            && action.is_none_or(|action| !action.lists_tasks && !is_reading(source, action))
+    };
+    let lines = source.passages.iter().filter(tells).flat_map(|passage| passage.lines.clone());
+    lines.filter(|line| cues.has(source.lines[*line as usize].text())).collect()
 }
 
 #[cfg(test)]
