@@ -4,7 +4,6 @@ use epitome_strategy::keys::KeyMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::changes::replaced_lines;
 use crate::heads::Heads;
 use crate::passage::PassageKind;
 use crate::source::Source;
@@ -133,8 +132,8 @@ impl<'c> Choice<'c> {
             }
         }
         // Outdated text misleads.
-        for (line, _) in replaced_lines(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
-            choice.open[line] = false;
+        for (open, replaced) in choice.open.iter_mut().zip(&worth.replaced) {
+            *open &= !replaced;
         }
         choice.heads = Heads::new(source, worth, &choice.open);
         let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);

@@ -67,11 +67,24 @@ pub fn features(source: &Source) -> Vec<(u32, Features)> {
     rows
 }
 
-/// Returns for each line of a tool its number and the chance that it is what the next edits must match, as a share of that of all
-/// lines. Linear in the session.
-pub(crate) fn chances(source: &Source) -> Vec<(u32, f32)> {
+/// Returns the lines of tools that the next edits may have to match, each with its chance, as a share of that of all: of those for
+/// which `stands` holds, and of lines with the same text only the likeliest, for one is enough. Linear in the session.
+pub(crate) fn chances(source: &Source, stands: impl Fn(u32) -> bool) -> Vec<(u32, f32)> {
     let odds = |row: &Features| row.iter().zip(&WEIGHTS).map(|(feature, weight)| feature * weight).sum::<f32>().exp();
-    let mut chances: Vec<(u32, f32)> = features(source).iter().map(|(line, row)| (*line, odds(row))).collect();
+    let mut likeliest: KeyMap<(u32, f32)> = KeyMap::default();
+    for (line, row) in features(source) {
+        let known = &source.lines[line as usize];
+        if known.sign == Sign::Old || !stands(line) {
+            continue;
+        }
+        let odds = odds(&row);
+        let best = likeliest.entry(key_of(known.text().trim().bytes())).or_insert((line, odds));
+        if odds > best.1 {
+            *best = (line, odds);
+        }
+    }
+    let mut chances: Vec<(u32, f32)> = likeliest.into_values().collect();
+    chances.sort_unstable_by_key(|(line, _)| *line);
     let sum: f32 = chances.iter().map(|(_, odds)| odds).sum();
     chances.iter_mut().for_each(|(_, odds)| *odds /= sum);
     chances
@@ -125,7 +138,7 @@ mod tests {
     #[track_caller]
     fn check(fixture: &str, in_order: &[&str]) {
         let source = source_of(fixture);
-        let chances = chances(&source);
+        let chances = chances(&source, |_| true);
         let of = |part: &str| {
             let holds = |(line, _): &&(u32, f32)| source.lines[*line as usize].text().contains(part);
             chances.iter().filter(holds).map(|(_, chance)| *chance).fold(f32::NAN, f32::max)
@@ -164,6 +177,23 @@ mod tests {
         let again: String = ["a", "b", "c", "d"].iter().map(|id| read(id, "src/new.rs", "use the_same;")).collect();
         let once = read("e", "src/new.rs", "let only_here = 1;");
         check(&format!("user: go\n{again}{once}"), &["let only_here", "use the_same"]);
+    }
+
+    #[test]
+    fn of_the_same_text_only_the_likeliest_counts() {
+        let source = source_of(&format!(
+            "user: go\n{}{}",
+            read("a", "src/old.rs", "let same = 1;"),
+            read("b", "src/new.rs", "let same = 1;")
+        ));
+        let holding: Vec<u32> =
+            (0..).zip(&source.lines).filter(|(_, line)| line.text().contains("same")).map(|it| it.0).collect();
+        let given = |stands: &dyn Fn(u32) -> bool| {
+            let chances = chances(&source, stands);
+            chances.iter().map(|(line, _)| *line).filter(|line| holding.contains(line)).collect::<Vec<_>>()
+        };
+        assert_eq!(given(&|_| true), [holding[1]]);
+        assert_eq!(given(&|line| line != holding[1]), [holding[0]]);
     }
 
     #[test]

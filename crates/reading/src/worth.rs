@@ -10,6 +10,7 @@ use epitome_strategy::{Cue, Cues, View};
 use rayon::prelude::*;
 
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
+use crate::changes::replaced_lines;
 use crate::counts::{Counts, ModelTerms};
 use crate::matching;
 use crate::passage::{Line, Passage, PassageKind};
@@ -69,6 +70,8 @@ const MATCHED: f32 = 0.25;
 pub struct Worth {
     /// Tokens of each line, its line feed included.
     pub tokens: Vec<u32>,
+    /// Whether each line shows what a later change replaced.
+    pub(crate) replaced: Vec<bool>,
     /// The terms of all lines, and the range of each line's terms.
     pub(crate) terms: Vec<u32>,
     pub(crate) spans: Vec<(u32, u32)>,
@@ -92,14 +95,15 @@ impl Worth {
     pub fn new(view: &View<'_>, source: &Source) -> Self {
         let count = |line: &Line| if view.is_cancelled() { 1 } else { view.count(line.text()) + 1 };
         // Neither half needs the other, and each is linear in the text.
-        let ((words, outcomes), (tokens, repeats, chances)) = rayon::join(
+        let ((words, outcomes), (tokens, repeats, (replaced, chances))) = rayon::join(
             || (LineTerms::read(source.lines.iter().map(Line::text), || view.is_cancelled()), outcomes(view, source)),
-            || (source.lines.par_iter().map(count).collect(), repeats(source), matching::chances(source)),
+            || (source.lines.par_iter().map(count).collect(), repeats(source), matched(source)),
         );
         let LineTerms { known, terms, spans } = words;
         let lines = source.lines.len();
         let mut worth = Self {
             tokens,
+            replaced,
             topic: vec![0.0; terms.len()],
             terms,
             spans,
@@ -185,8 +189,9 @@ impl Worth {
                         newer_reads += 1.0;
                     }
                     self.set(passage, factor, 0.0);
-                    let all = passage.lines.clone();
-                    for line in all.clone().take(2).chain(all.rev().take(2)) {
+                    // What became of a command stands at the ends of what it printed; the ends of a file say nothing.
+                    let ends = passage.lines.clone().take(2).chain(passage.lines.clone().rev().take(2));
+                    for line in ends.filter(|_| !reads) {
                         self.flat[line as usize] += EDGE_FLAT * age;
                     }
                     let lasting = action.map(|action| action.lasting).unwrap_or_default();
@@ -242,6 +247,13 @@ impl Worth {
 fn age(passage: &Passage, messages: u32) -> f32 {
     let place = passage.message as f32 / messages.saturating_sub(1).max(1) as f32;
     1.0 - AGE * (1.0 - place)
+}
+
+/// Returns for each line whether a later change replaced it, and the chances of those of which none did.
+fn matched(source: &Source) -> (Vec<bool>, Vec<(u32, f32)>) {
+    let replaced = replaced_lines(source);
+    let chances = matching::chances(source, |line| !replaced[line as usize]);
+    (replaced, chances)
 }
 
 /// Returns the lines in which tools say how something ended: what they read from files says nothing of it, nor does a list of
