@@ -89,7 +89,7 @@ fn small_budgets_keep_what_matters_most() {
         FIXING,
         60,
         "« … Never touch the public API. Report the time it takes in README.md.
-         ▸ … ×5 (✗): lexer.rs
+         ▸ … ×5 (✗): lexer.rs, cargo test
          » Nested brackets work now: next_token counts the depth. Should I write README.md next?",
     );
     check(

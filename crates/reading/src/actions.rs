@@ -42,11 +42,41 @@ pub(crate) fn is_reading(source: &Source, action: &Action) -> bool {
 }
 
 impl Source {
-    /// Returns the name of the file, without its folders, that a tool for reading files was asked for; `None` for other calls.
-    pub(crate) fn name_of_read<'s>(&'s self, action: &Action) -> Option<&'s str> {
-        let path = self.request(action).split(" | ").next().filter(|_| action.kind == ToolKind::Read)?;
-        path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next()
+    /// Returns what a call is told by where nothing of it is shown: the name of the file that it read, or the program that it ran
+    /// with its sub-command or file. `None` for other calls.
+    pub(crate) fn short_name(&self, action: &Action) -> Option<String> {
+        match action.kind {
+            ToolKind::Read => self.request(action).split(" | ").next().and_then(file_name).map(str::to_owned),
+            ToolKind::Shell => program_of(request_of(self, action)),
+            _ => None,
+        }
     }
+}
+
+/// Returns the last part of a path; `None` where it has none.
+fn file_name(path: &str) -> Option<&str> {
+    path.trim_end_matches(['/', '\\', '"', '\'']).rsplit(['/', '\\', '"', '\'']).next().filter(|name| !name.is_empty())
+}
+
+/// Returns the program of a command's first line with its sub-command, or else with the first file that the line names.
+fn program_of(command: &str) -> Option<String> {
+    let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let mut words = command.lines().next()?.split_whitespace();
+    let program = file_name(words.next()?).filter(|program| program.bytes().all(is_of_program))?;
+    let mut words = words.peekable();
+    let sub_command = words.next_if(|word| word.len() > 1 && is_word(word) && !word.starts_with('-'));
+    let is_file = |name: &&str| name.trim_matches('.').contains('.') && name.bytes().all(is_of_program);
+    // A pattern in quotes stands in front of the file that is searched or edited.
+    let own = || words.take_while(|word| !matches!(*word, "|" | "&&" | ";" | "||"));
+    let named = || own().filter(|word| !word.starts_with(['-', '"', '\''])).filter_map(file_name);
+    Some(match sub_command.or_else(|| named().filter(is_file).last()) {
+        Some(second) => format!("{program} {second}"),
+        None => program.to_owned(),
+    })
+}
+
+fn is_of_program(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'+')
 }
 
 /// Whether a call reports a state: of a repository, a build, a test.
@@ -67,4 +97,23 @@ pub(crate) fn file_of(source: &Source, action: &Action) -> Option<u64> {
     let name = name.trim_matches(|char: char| matches!(char, '"' | '\'' | '`' | ')' | ';'));
     let name = name.rsplit(['/', '\\', ' ']).next().unwrap_or(name);
     (!name.is_empty()).then(|| key_of(name.bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_is_told_by() {
+        let check =
+            |command: &str, expect: Option<&str>| assert_eq!(program_of(command).as_deref(), expect, "{command}");
+        check("git log -5 --oneline", Some("git log"));
+        check("/usr/bin/cargo test -p a", Some("cargo test"));
+        check("sed -n '1,9p' src/a/b.rs | head -3", Some("sed b.rs"));
+        check("grep -rn 'self.lines' src/a.rs", Some("grep a.rs"));
+        check("cat <<'EOF' > notes/plan.md\ntext\nEOF", Some("cat plan.md"));
+        check("ls -la", Some("ls"));
+        check("(eval) x", None);
+        check("", None);
+    }
 }

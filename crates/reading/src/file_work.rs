@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use epitome_strategy::commands::script_of;
+use epitome_strategy::commands::{moved_by_script, script_of};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Call, Facts, FileAccess};
 
-use crate::command_line::{command_of, moved_by_script, read_by_command, written_by_command};
+use crate::command_line::{command_of, read_by_command, written_by_command};
 
 /// What calls did to one file.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,13 @@
-//! A line brings its head: what it stands under, so that it does not read as a part of something else. A line that only
-//! leads to the next one brings that, and a call the line that says how it ended.
+//! A line brings its head: what it stands under or refers to, so that it does not read as a part of something else. A line that
+//! only leads to the next one brings that, and a call the line that says how it ended.
 
+use std::collections::HashSet;
+
+use epitome_strategy::speech::refers_back;
+use epitome_strategy::tools::ToolKind;
+use epitome_strategy::transcript::Sign;
+
+use crate::fields::heads_of_fields;
 use crate::passage::{Passage, PassageKind};
 use crate::source::Source;
 use crate::worth::Worth;
@@ -38,6 +45,11 @@ impl Heads {
                 set(&mut heads.brought, action.head, outcome);
             }
         }
+        for (call, line) in first_changes(source) {
+            if heads.brought_by(call).is_none() && worth.tokens[line as usize] <= LONGEST_BROUGHT {
+                set(&mut heads.brought, call, line);
+            }
+        }
         for passage in &source.passages {
             if is_speech(passage.kind) {
                 let mut leads = 0;
@@ -50,6 +62,13 @@ impl Heads {
                     }
                 }
             }
+            if passage.kind == PassageKind::Output {
+                let lines = passage.lines.clone().map(|number| (number, &source.lines[number as usize]));
+                for (line, head) in heads_of_fields(lines.map(|(number, line)| (number, line.text(), line.starts_line)))
+                {
+                    set(&mut heads.above, line, head);
+                }
+            }
             if has_outline(source, passage) {
                 let mut outline = Outline::default();
                 let mut head = None;
@@ -59,6 +78,18 @@ impl Heads {
                         head = outline.place(number, line.text());
                     }
                     head.into_iter().for_each(|head| set(&mut heads.above, number, head));
+                }
+            }
+            // "That caused it" says nothing, or something else, without the sentence before it. One step: where every line says
+            // "it", the first would cost all of them.
+            if matches!(passage.kind, PassageKind::Commentary | PassageKind::Answer) {
+                for line in passage.lines.clone().skip(1) {
+                    let text = source.lines[line as usize].text().trim();
+                    let is_free = heads.above(line).is_none() && heads.above(line - 1).is_none();
+                    // A question refers to what follows it as often.
+                    if is_free && refers_back(text) && !text.ends_with(['?', '？']) {
+                        set(&mut heads.above, line, line - 1);
+                    }
                 }
             }
         }
@@ -74,6 +105,36 @@ impl Heads {
     pub(crate) fn brought_by(&self, line: u32) -> Option<u32> {
         self.brought.get(line as usize).copied().filter(|brought| *brought != NONE)
     }
+}
+
+/// Returns for the line of each edit the first line that it put in: the file alone does not tell what was changed. Linear.
+fn first_changes(source: &Source) -> Vec<(u32, u32)> {
+    let mut changes: Vec<(u32, u32)> = Vec::new();
+    // The text of the newest edit that is replaced.
+    let mut replaced: HashSet<&str> = HashSet::new();
+    let mut of_call = NONE;
+    for passage in source.passages.iter().filter(|passage| passage.kind == PassageKind::Argument) {
+        let Some(action) = passage.action.map(|action| &source.actions[action as usize]) else { continue };
+        if action.kind != ToolKind::Edit {
+            continue;
+        }
+        if std::mem::replace(&mut of_call, action.head) != action.head {
+            replaced.clear();
+        }
+        for line in passage.lines.clone() {
+            let known = &source.lines[line as usize];
+            match known.sign {
+                Sign::Old => drop(replaced.insert(known.text())),
+                Sign::New if !replaced.contains(known.text()) => {
+                    if changes.last().is_none_or(|(call, _)| *call != action.head) {
+                        changes.push((action.head, line));
+                    }
+                }
+                Sign::New | Sign::Plain => {}
+            }
+        }
+    }
+    changes
 }
 
 fn is_speech(kind: PassageKind) -> bool {
@@ -158,7 +219,11 @@ fn leads_to_next(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use epitome_strategy::{Language, View};
+    use epitome_testkit::{FakeCounter, session};
+
     use super::*;
+    use crate::source::SummaryForm;
 
     #[test]
     fn what_leads_to_the_next_line() {
@@ -195,5 +260,21 @@ mod tests {
         check("# A\n### B\nWords.\n# C\n### B\nWords.", &[None, Some(0), Some(1), None, Some(3), Some(4)]);
         check("See:\n```\nfn a() {\n    b()\n}\n```\nDone.", &[None; 7]);
         check("# See\n```\n# no heading\n```\nDone.", &[None, Some(0), Some(0), Some(0), Some(0)]);
+    }
+
+    #[test]
+    fn an_edit_brings_its_first_change() {
+        let edit = "call Edit e {\"file_path\":\"a.rs\",\"old_string\":\"one\\ntwo words\",\"new_string\":\"one\\nother words\"}";
+        let write = "call Write w {\"file_path\":\"b.rs\",\"content\":\"use std::fs;\"}";
+        let fixture =
+            format!("user: go\nassistant: I edit.\n{edit}\nresult e: ok\nassistant: I write.\n{write}\nresult w: ok\n");
+        let messages: Vec<_> = session(&fixture).log().to_vec();
+        View::read_messages(&messages, &FakeCounter, Language::English, |view| {
+            let source = Source::read(view, |_| SummaryForm::default());
+            let text = |line: u32| source.lines[line as usize].text();
+            let changes: Vec<_> =
+                first_changes(&source).into_iter().map(|(call, line)| (text(call), text(line))).collect();
+            assert_eq!(changes, [("Edit: a.rs", "other words")]);
+        });
     }
 }

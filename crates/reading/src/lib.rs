@@ -17,6 +17,7 @@ mod choose;
 mod command_line;
 mod counts;
 mod demands;
+mod fields;
 mod file_work;
 mod heads;
 mod languages;

@@ -21,6 +21,9 @@ use crate::source::Source;
 /// one more.
 pub type Features = [f32; 9];
 
+/// The first of the features that tell of other lines with the same text; those in front of it are of the line's place.
+const COPIES: usize = 7;
+
 /// The weights that `tools/matching/table.py` printed.
 const WEIGHTS: Features = [1.12, 0.34, -1.38, -1.29, -0.39, -0.10, -0.09, -0.31, 0.23];
 
@@ -59,8 +62,8 @@ pub fn features(source: &Source) -> Vec<(u32, Features)> {
             let (count, newest) = copies.get(&keys[line as usize]).copied().unwrap_or((1, passage.message));
             row[5] = logarithm(line - passage.lines.start);
             row[6] = logarithm(passage.lines.end - 1 - line);
-            row[7] = (count as f32).ln();
-            row[8] = f32::from(newest > passage.message);
+            row[COPIES] = (count as f32).ln();
+            row[COPIES + 1] = f32::from(newest > passage.message);
             rows.push((line, row));
         }
     }
@@ -71,19 +74,22 @@ pub fn features(source: &Source) -> Vec<(u32, Features)> {
 /// which `stands` holds, and of lines with the same text only the likeliest, for one is enough. Linear in the session.
 pub(crate) fn chances(source: &Source, stands: impl Fn(u32) -> bool) -> Vec<(u32, f32)> {
     let odds = |row: &Features| row.iter().zip(&WEIGHTS).map(|(feature, weight)| feature * weight).sum::<f32>().exp();
-    let mut likeliest: KeyMap<(u32, f32)> = KeyMap::default();
+    // For each text the line, its odds, and those of its place, by which copies are compared.
+    let mut likeliest: KeyMap<(u32, f32, f32)> = KeyMap::default();
     for (line, row) in features(source) {
         let known = &source.lines[line as usize];
         if known.sign == Sign::Old || !stands(line) {
             continue;
         }
-        let odds = odds(&row);
-        let best = likeliest.entry(key_of(known.text().trim().bytes())).or_insert((line, odds));
-        if odds > best.1 {
-            *best = (line, odds);
+        let mut place = row;
+        place[COPIES..].fill(0.0);
+        let found = (line, odds(&row), odds(&place));
+        let best = likeliest.entry(key_of(known.text().trim().bytes())).or_insert(found);
+        if found.2 > best.2 {
+            *best = found;
         }
     }
-    let mut chances: Vec<(u32, f32)> = likeliest.into_values().collect();
+    let mut chances: Vec<(u32, f32)> = likeliest.into_values().map(|(line, odds, _)| (line, odds)).collect();
     chances.sort_unstable_by_key(|(line, _)| *line);
     let sum: f32 = chances.iter().map(|(_, odds)| odds).sum();
     chances.iter_mut().for_each(|(_, odds)| *odds /= sum);

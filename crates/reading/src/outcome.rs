@@ -55,10 +55,13 @@ pub(crate) fn ending<'r>(
         let fine = || flags == Flags::Set || reporting_line.is_some_and(is_success) || is_report_of_silence(result);
         if fails { Some(false) } else { verdict.or_else(|| fine().then_some(true)) }
     });
-    let line =
+    let reported =
         if says == Some(false) { first_error(result).or(reporting_line) } else { reporting_line.filter(|_| runs) };
     // A line with the exit code, or of silence, says what the mark says.
-    let line = line.filter(|line| line.len() <= LONGEST && exit_code(line).is_none() && !is_report_of_silence(line));
+    let says_more = |line: &&str| line.len() <= LONGEST && exit_code(line).is_none() && !is_report_of_silence(line);
+    // A command's only line is all that it told: a count, a name, a hash.
+    let all = || only_line(result).filter(|_| kind == ToolKind::Shell).filter(says_more);
+    let line = reported.filter(says_more).or_else(all);
     (says.map(|fine| if fine { Ending::Fine } else { Ending::Failed }), line)
 }
 
@@ -89,6 +92,12 @@ fn is_of_program(line: &str, asked: &str) -> bool {
 /// around them.
 fn lines(result: &str) -> impl DoubleEndedIterator<Item = &str> {
     result.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric) && !is_frame(line))
+}
+
+/// Returns the line of a result that has one.
+fn only_line(result: &str) -> Option<&str> {
+    let mut lines = lines(result);
+    lines.next().filter(|_| lines.next().is_none())
 }
 
 /// Whether a result is a tool's own report that a command ended and printed nothing. Source: the recorded agents.
@@ -156,7 +165,11 @@ mod tests {
         check(ToolKind::Shell, "pytest -q | tail", failed, false, (FAILED, Some("E  AssertionError: 3")));
         check(ToolKind::Shell, "git push", "Exit code 1\nfatal: no remote", true, (FAILED, Some("fatal: no remote")));
         check(ToolKind::Shell, "rm a", "", false, (None, None));
-        check(ToolKind::Shell, "make", "cc a.c\n<job 1 completed with exit code 0>", false, (FINE, None));
+        check(ToolKind::Shell, "make", "cc a.c\n<job 1 completed with exit code 0>", false, (FINE, Some("cc a.c")));
+        // The only line is the answer.
+        check(ToolKind::Shell, "wc -l a.md", "42 a.md\n", false, (None, Some("42 a.md")));
+        check(ToolKind::Shell, "wc -l a.md b.md", "42 a.md\n7 b.md\n49 total", false, (None, None));
+        check(ToolKind::Edit, "a.rs", "The file a.rs has been updated.", false, (FINE, None));
         // What is shown is no ending: the document speaks of one.
         check(ToolKind::Shell, "cat a.md", "# Notes\nexit code: 2\n1 failed", false, (None, None));
         check(

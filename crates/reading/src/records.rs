@@ -24,7 +24,7 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
         is_unsaid |= passage.is_behind_unsaid;
         if let (PassageKind::Call, Some(action), true) = (passage.kind, passage.action, rows.is_empty()) {
             let action = &source.actions[action as usize];
-            left_out += LeftOutCalls::new(action.ending, source.name_of_read(action));
+            left_out += LeftOutCalls::new(action.ending, source.short_name(action).as_deref());
         }
         let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         if rows.is_empty() {

@@ -5,7 +5,7 @@
 //! little.
 
 use epitome_strategy::tools::ToolKind;
-use epitome_strategy::transcript::Sign;
+use epitome_strategy::transcript::{Ending, Sign};
 use epitome_strategy::{Cue, Cues, View};
 use rayon::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::changes::replaced_lines;
 use crate::counts::{Counts, ModelTerms};
 use crate::matching;
-use crate::passage::{Line, Passage, PassageKind};
+use crate::passage::{Action, Line, Passage, PassageKind};
 use crate::repeats::repeats;
 use crate::source::Source;
 use crate::terms::LineTerms;
@@ -52,8 +52,8 @@ const LASTING_FLAT: f32 = 2.0 * CHANGE_FLAT;
 const TOLD_FLAT: f32 = 1_000.0;
 /// The worth of text that a change put in: readers who saw only the path of a change could not tell its effect.
 const CHANGED: f32 = 1.4;
-/// The worth of each task of the newest list beside its terms, and the rest of the worth of an answer that repeats what the
-/// tool was given: a list of tasks, or the path of a file that was changed. That it worked is marked at the call.
+/// The worth of each task of the newest list beside its terms, and the rest of the worth of a result that only confirms what the
+/// tool was given: a list of tasks, or a change. That it worked is marked at the call.
 const TASK_FLAT: f32 = 3.0;
 const ECHO: f32 = 0.2;
 /// The weight of a typed word in the nearness of an output's line, against 1.5 for the model's next words.
@@ -175,7 +175,7 @@ impl Worth {
                     self.set(passage, of_kind * CHANGED, 0.0);
                 }
                 (PassageKind::Argument, Some(action)) if action.lists_tasks => self.set(passage, of_kind, TASK_FLAT),
-                (PassageKind::Output, Some(action)) if action.lists_tasks => self.set(passage, of_kind * ECHO, 0.0),
+                (PassageKind::Output, Some(action)) if only_confirms(action) => self.set(passage, of_kind * ECHO, 0.0),
                 (PassageKind::Output, action) => {
                     let reads = action.is_some_and(|action| is_reading(source, action));
                     let mut factor = of_kind;
@@ -256,14 +256,20 @@ fn matched(source: &Source) -> (Vec<bool>, Vec<(u32, f32)>) {
     (replaced, chances)
 }
 
-/// Returns the lines in which tools say how something ended: what they read from files says nothing of it, nor does a list of
-/// tasks.
+/// Whether the result of a call only says that it was done: a list of tasks, or a change that was made.
+fn only_confirms(action: &Action) -> bool {
+    let changes = matches!(action.kind, ToolKind::Edit | ToolKind::Write);
+    action.lists_tasks || changes && action.ending == Some(Ending::Fine)
+}
+
+/// Returns the lines in which tools say how something ended: what they read from files says nothing of it, nor does what only
+/// confirms a call.
 fn outcomes(view: &View<'_>, source: &Source) -> Vec<u32> {
     let cues = view.lexicon().search(Cues::new([Cue::Error, Cue::Fix, Cue::Completion]));
     let tells = |passage: &&Passage| {
         let action = passage.action.map(|action| &source.actions[action as usize]);
         passage.kind == PassageKind::Output
-            && action.is_none_or(|action| !action.lists_tasks && !is_reading(source, action))
+            && action.is_none_or(|action| !only_confirms(action) && !is_reading(source, action))
     };
     let lines = source.passages.iter().filter(tells).flat_map(|passage| passage.lines.clone());
     lines.filter(|line| cues.has(source.lines[*line as usize].text())).collect()

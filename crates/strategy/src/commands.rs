@@ -3,6 +3,7 @@
 mod action;
 mod checks;
 mod endings;
+mod moves;
 mod outcome;
 mod results;
 mod script;
@@ -11,6 +12,7 @@ pub(crate) use action::heredoc_end;
 pub use action::{Action, action, is_looking};
 pub use checks::{check_key, is_check};
 pub use endings::{is_failure, is_success, verdict};
+pub use moves::moved_by_script;
 pub use outcome::{exit_code, first_error, has_failed, outcome};
 pub use results::{LastingResults, is_diff_total};
 pub use script::{first_command, is_search, script_in, script_of};

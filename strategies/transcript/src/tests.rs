@@ -321,6 +321,16 @@ fn what_a_short_reply_answers_stays() {
     check("yes", &["Which of them do you prefer?"], &[]);
 }
 
+/// Without the sentence in front of it, "that" is another thing.
+#[test]
+fn a_sentence_stands_with_the_one_that_it_refers_to() {
+    let said = "user: why does it fail\nassistant:\n  The cache was strict about names.\n  That caused the regression in `parse_queue`.\n  \
+                Some other words of little use {n}. … x40 lines\nuser: fix `parse_queue`\nassistant: yes\nuser: and?\nassistant: no";
+    let kept = |target: u32| case(said, "tail_share=0").target(target).run().text;
+    let texts: Vec<String> = (60..200).step_by(5).map(kept).filter(|text| text.contains("That caused")).collect();
+    assert!(!texts.is_empty() && texts.iter().all(|text| text.contains("The cache was strict")), "{texts:?}");
+}
+
 /// What people typed again and again answers another question each time.
 #[test]
 fn a_short_message_that_is_repeated_is_quoted_in_its_place() {
@@ -393,7 +403,7 @@ fn a_list_stands_below_its_heading() {
 /// Calls of which nothing is shown are counted where they were, and the files that they read are named.
 #[test]
 fn calls_that_left_are_counted() {
-    check_left_calls(r#"Bash c{number} {"command":"ls"}"#, "▸ … ×5\n▸ Edit: src/parse_queue.rs");
+    check_left_calls(r#"Bash c{number} {"command":"ls"}"#, "▸ … ×5: ls\n▸ Edit: src/parse_queue.rs");
     check_left_calls(r#"Read c{number} {"path":"src/deep/a.rs"}"#, "▸ … ×5: a.rs\n▸ Edit: src/parse_queue.rs");
 }
 
@@ -445,7 +455,7 @@ fn failures_that_left_are_counted() {
          user: on\nassistant: yes\nuser: and?\nassistant: no"
     );
     let counted =
-        |planned: &CheckedPlan| transcripts(planned).join("").contains("▸ … ×5 (✗)\n▸ Edit: src/parse_queue.rs");
+        |planned: &CheckedPlan| transcripts(planned).join("").contains("▸ … ×5 (✗): make\n▸ Edit: src/parse_queue.rs");
     assert!(
         (40..200).map(|target| case(&fixture, "tail_share=0").target(target).run()).any(|planned| counted(&planned))
     );

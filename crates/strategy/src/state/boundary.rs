@@ -3,8 +3,8 @@
 use epitome_session::{Content, Message, Role, ToolCall, ToolResult};
 use serde_json::Value;
 
+use super::edited::commits;
 use super::plan::{Progress, is_done, plan_items};
-use super::uncommitted::commits;
 use crate::commands::{LastingResults, exit_code, script_in};
 use crate::tools::{self, ToolKind};
 

@@ -1,18 +1,19 @@
 //! The state of the work, by rules from the calls and their results: what runs, what was approved, the newest plan, what is
-//! not committed.
+//! was edited.
 
 mod approval;
 mod boundary;
 mod calls;
+mod edited;
 mod plan;
 mod running;
-mod uncommitted;
 
 use std::sync::Arc;
 
 use epitome_session::{Language, Message};
 
 pub use boundary::Boundary;
+pub use edited::EditedFiles;
 pub use plan::{PlanItem, Progress, plan_items, writes_task};
 pub use running::Running;
 
@@ -31,8 +32,8 @@ pub struct WorkState {
     pub approved: Option<String>,
     /// The items of the newest plan; none where all are done.
     pub plan: Vec<PlanItem>,
-    /// The files that were edited since the newest commit, in order; none where no command is of git.
-    pub uncommitted: Vec<String>,
+    /// The files that were edited, since the newest commit where the session has any.
+    pub edited: EditedFiles,
 }
 
 impl WorkState {
@@ -44,7 +45,7 @@ impl WorkState {
             running: running::read(messages, &calls),
             approved: approval::newest(&calls),
             plan: plan::newest(&calls),
-            uncommitted: uncommitted::read(&calls),
+            edited: edited::read(&calls),
         }
     }
 
@@ -71,9 +72,13 @@ impl WorkState {
             };
             add(format!("{word}{}", item.text));
         }
-        if !self.uncommitted.is_empty() {
-            let edited = language.pick("edited since the last commit: ", "上次提交后修改：");
-            add(format!("{edited}{}", named(&self.uncommitted, width.saturating_sub(edited.len()), language)));
+        let EditedFiles { files, since_commit } = &self.edited;
+        if !files.is_empty() {
+            let edited = match since_commit {
+                true => language.pick("edited since the last commit: ", "上次提交后修改："),
+                false => language.pick("edited: ", "已修改："),
+            };
+            add(format!("{edited}{}", named(files, width.saturating_sub(edited.len()), language)));
         }
         lines
     }

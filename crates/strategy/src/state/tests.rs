@@ -138,7 +138,7 @@ fn hosts_have_their_own_words() {
 }
 
 #[test]
-fn the_newest_plan_and_what_is_not_committed() {
+fn the_newest_plan_and_what_was_edited() {
     let plan = |status: [&str; 3]| {
         let item = |(text, status): (&str, &str)| json!({"content": text, "status": status});
         let items: Vec<Value> = ["read", "write", "test"].into_iter().zip(status).map(item).collect();
@@ -172,7 +172,11 @@ fn the_newest_plan_and_what_is_not_committed() {
     let edit =
         |path: &'static str| Call("Edit", json!({"file_path": path, "old_string": "a", "new_string": "b"}), "ok");
     let shell = |command: &'static str| Call("Bash", json!({"command": command}), "ok");
-    check(&[edit("a.rs")], &[]);
+    check(&[edit("a.rs")], &["- edited: a.rs"]);
+    check(&[shell("sed -i s/a/b/ c.rs && cargo test > out.log")], &["- edited: c.rs"]);
+    check(&[shell("cat > d.py <<'EOF'\nx = 1\nEOF")], &["- edited: d.py"]);
+    check(&[shell("cargo test > out.log 2>&1")], &[]);
+    check(&[edit("/w/a.rs"), edit("/w/tmp/b.rs"), edit("/w/c.rs"), shell("rm -r tmp/ a.rs")], &["- edited: /w/c.rs"]);
     check(
         &[shell("git status"), edit("a.rs"), edit("b.rs"), edit("a.rs")],
         &["- edited since the last commit: a.rs, b.rs"],

@@ -71,10 +71,10 @@ fn read_left_out(line: &str) -> Option<LeftOutCalls> {
     let number = |text: &str| if text.is_empty() { Some(1) } else { text.strip_prefix(TIMES)?.parse().ok() };
     let rest = line.strip_prefix(LEFT_OUT)?;
     let (counts, names) = rest.split_once(READ).unwrap_or((rest, ""));
-    let read = names.split(NAMES).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    let names = names.split(NAMES).filter(|name| !name.is_empty()).map(str::to_owned).collect();
     match counts.strip_suffix(FAILURES.1).and_then(|rest| rest.split_once(FAILURES.0)) {
-        Some((calls, failures)) => Some(LeftOutCalls { calls: number(calls)?, failures: number(failures)?, read }),
-        None => Some(LeftOutCalls { calls: number(counts)?, failures: 0, read }),
+        Some((calls, failures)) => Some(LeftOutCalls { calls: number(calls)?, failures: number(failures)?, names }),
+        None => Some(LeftOutCalls { calls: number(counts)?, failures: 0, names }),
     }
 }
 

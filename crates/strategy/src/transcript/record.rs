@@ -105,8 +105,9 @@ pub struct LeftOutCalls {
     pub calls: u32,
     /// How many of them failed.
     pub failures: u32,
-    /// What they read, each once, in the order of the first reads: at most [`LeftOutCalls::MOST_NAMES`].
-    pub read: Vec<String>,
+    /// The files that they read and the programs that they ran, each once, in the order of the first: at most
+    /// [`LeftOutCalls::MOST_NAMES`].
+    pub names: Vec<String>,
 }
 
 impl LeftOutCalls {
@@ -115,22 +116,22 @@ impl LeftOutCalls {
     /// Characters of a name: a longer one is no path that anybody would read in passing.
     const MOST_CHARS: usize = 80;
 
-    /// Returns one call that ended so, and read what has this name.
-    pub fn new(ending: Option<Ending>, read: Option<&str>) -> Self {
+    /// Returns one call that ended so, and read or ran what has this name.
+    pub fn new(ending: Option<Ending>, name: Option<&str>) -> Self {
         let can_be_read_back =
             |name: &&str| !name.is_empty() && !name.contains(NAMES) && !name.contains(char::is_control);
-        let read = read.filter(can_be_read_back).filter(|name| name.chars().count() <= Self::MOST_CHARS);
+        let name = name.filter(can_be_read_back).filter(|name| name.chars().count() <= Self::MOST_CHARS);
         let failures = u32::from(ending == Some(Ending::Failed));
-        Self { calls: 1, failures, read: read.map(str::to_owned).into_iter().collect() }
+        Self { calls: 1, failures, names: name.map(str::to_owned).into_iter().collect() }
     }
 }
 
 impl std::ops::AddAssign for LeftOutCalls {
     fn add_assign(&mut self, other: Self) {
         (self.calls, self.failures) = (self.calls + other.calls, self.failures + other.failures);
-        for name in other.read {
-            if self.read.len() < Self::MOST_NAMES && !self.read.contains(&name) {
-                self.read.push(name);
+        for name in other.names {
+            if self.names.len() < Self::MOST_NAMES && !self.names.contains(&name) {
+                self.names.push(name);
             }
         }
     }

@@ -33,9 +33,13 @@ fn example() -> Vec<Record> {
         Record::Speech { speaker: Speaker::User, rows: rows(&["No, keep one()."]) },
         Record::Unsaid,
         Record::Speech { speaker: Speaker::User, rows: rows(&["Yes."]) },
-        Record::LeftOut(LeftOutCalls { calls: 7, failures: 2, read: vec!["src/a b.rs".to_owned(), "c.md".to_owned()] }),
+        Record::LeftOut(LeftOutCalls {
+            calls: 7,
+            failures: 2,
+            names: vec!["src/a b.rs".to_owned(), "c.md".to_owned()],
+        }),
         Record::Speech { speaker: Speaker::Assistant, rows: rows(&["So I do."]) },
-        Record::LeftOut(LeftOutCalls { calls: 1, failures: 1, read: vec![] }),
+        Record::LeftOut(LeftOutCalls { calls: 1, failures: 1, names: vec![] }),
         Record::Call {
             name: "Stop".to_owned(),
             head: String::new(),
@@ -109,7 +113,7 @@ fn record() -> impl Strategy<Value = Record> {
     let left_out = (1..1_000_u32, 0..9_u32, prop::collection::vec("[ -~▸…×✗]{1,12}", 0..6)).prop_map(
         |(calls, failures, names)| {
             let one = |name: &String| LeftOutCalls { calls: 0, failures: 0, ..LeftOutCalls::new(None, Some(name)) };
-            let mut left_out = LeftOutCalls { calls, failures, read: vec![] };
+            let mut left_out = LeftOutCalls { calls, failures, names: vec![] };
             names.iter().for_each(|name| left_out += one(name));
             Record::LeftOut(left_out)
         },

@@ -13,7 +13,7 @@ pub fn write(records: &[Record]) -> String {
             Record::Speech { speaker, rows } => {
                 write_rows(&mut text, rows, speaker.mark(), speaker.continuation_mark(), true);
             }
-            Record::LeftOut(LeftOutCalls { calls, failures, read }) => {
+            Record::LeftOut(LeftOutCalls { calls, failures, names }) => {
                 text.push_str(CALL);
                 text.push_str(LEFT_OUT);
                 write_number(&mut text, *calls);
@@ -22,9 +22,9 @@ pub fn write(records: &[Record]) -> String {
                     write_number(&mut text, *failures);
                     text.push_str(FAILURES.1);
                 }
-                if !read.is_empty() {
+                if !names.is_empty() {
                     text.push_str(READ);
-                    text.push_str(&read.join(NAMES));
+                    text.push_str(&names.join(NAMES));
                 }
                 text.push('\n');
             }
