@@ -96,7 +96,7 @@ fn small_budgets_keep_what_matters_most() {
         FIXING,
         30,
         "« … Never touch the public API. Report the time it takes in README.md.
-         ▸ … ×5 (✗): lexer.rs",
+         ▸ … ×5 (✗): lexer.rs, cargo test",
     );
     check(FIXING, 8, "« Never touch the public API.");
 }
