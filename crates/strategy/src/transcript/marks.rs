@@ -114,8 +114,8 @@ pub fn opens_record(line: &str) -> bool {
 /// The marks around the number of failures among calls that were left out.
 pub(super) const FAILURES: (&str, &str) = (" (✗", ")");
 
-/// What stands in front of the names of what calls that were left out read, and between two of them.
-pub(super) const READ: &str = ": ";
+/// What stands in front of the names of what calls that were left out read and ran, and between two of them.
+pub(super) const NAMED: &str = ": ";
 pub(super) const NAMES: &str = ", ";
 
 /// The kind of a line of arguments.

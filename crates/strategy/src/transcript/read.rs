@@ -3,7 +3,7 @@
 use epitome_session::Language;
 
 use super::marks::{
-    CALL, FAILURES, LEFT_OUT, NAMES, OUTPUT, READ, SIGNS, Sign, Speaker, TIMES, legend_start, opens_record, read_call,
+    CALL, FAILURES, LEFT_OUT, NAMED, NAMES, OUTPUT, SIGNS, Sign, Speaker, TIMES, legend_start, opens_record, read_call,
     sign_mark,
 };
 use super::record::{LeftOutCalls, Record, Rows};
@@ -70,7 +70,7 @@ pub fn read(text: &str) -> Vec<Record> {
 fn read_left_out(line: &str) -> Option<LeftOutCalls> {
     let number = |text: &str| if text.is_empty() { Some(1) } else { text.strip_prefix(TIMES)?.parse().ok() };
     let rest = line.strip_prefix(LEFT_OUT)?;
-    let (counts, names) = rest.split_once(READ).unwrap_or((rest, ""));
+    let (counts, names) = rest.split_once(NAMED).unwrap_or((rest, ""));
     let names = names.split(NAMES).filter(|name| !name.is_empty()).map(str::to_owned).collect();
     match counts.strip_suffix(FAILURES.1).and_then(|rest| rest.split_once(FAILURES.0)) {
         Some((calls, failures)) => Some(LeftOutCalls { calls: number(calls)?, failures: number(failures)?, names }),

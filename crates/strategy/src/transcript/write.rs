@@ -2,7 +2,7 @@
 
 use crate::levels::{CONTINUATION, escaped, in_one_line};
 
-use super::marks::{CALL, Ending, FAILURES, LEFT_OUT, NAMES, OUTPUT, READ, Speaker, TIMES, sign_mark};
+use super::marks::{CALL, Ending, FAILURES, LEFT_OUT, NAMED, NAMES, OUTPUT, Speaker, TIMES, sign_mark};
 use super::record::{LeftOutCalls, Record, Rows};
 
 /// Returns the text of records, without a line feed at the end. Linear.
@@ -23,7 +23,7 @@ pub fn write(records: &[Record]) -> String {
                     text.push_str(FAILURES.1);
                 }
                 if !names.is_empty() {
-                    text.push_str(READ);
+                    text.push_str(NAMED);
                     text.push_str(&names.join(NAMES));
                 }
                 text.push('\n');
