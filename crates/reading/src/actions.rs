@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use epitome_strategy::commands::{Action as Effect, action as effect, is_looking};
+use epitome_strategy::commands::{Action as Effect, action as effect, is_looking, is_prefix};
 use epitome_strategy::keys::key_of;
 use epitome_strategy::tools::ToolKind;
 
@@ -61,7 +61,7 @@ fn file_name(path: &str) -> Option<&str> {
 /// Returns the program of a command's first line with its sub-command, or else with the first file that the line names.
 fn program_of(command: &str) -> Option<String> {
     let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    let mut words = command.lines().next()?.split_whitespace();
+    let mut words = command.lines().next()?.split_whitespace().skip_while(|word| is_prefix(word));
     let program = file_name(words.next()?).filter(|program| program.bytes().all(is_of_program))?;
     let mut words = words.peekable();
     let sub_command = words.next_if(|word| word.len() > 1 && is_word(word) && !word.starts_with('-'));
@@ -113,6 +113,7 @@ mod tests {
         check("grep -rn 'self.lines' src/a.rs", Some("grep a.rs"));
         check("cat <<'EOF' > notes/plan.md\ntext\nEOF", Some("cat plan.md"));
         check("ls -la", Some("ls"));
+        check("RUST_LOG=debug timeout 60 cargo test", Some("cargo test"));
         check("(eval) x", None);
         check("", None);
     }

@@ -9,7 +9,7 @@ mod results;
 mod script;
 
 pub(crate) use action::heredoc_end;
-pub use action::{Action, action, is_looking};
+pub use action::{Action, action, is_looking, is_prefix};
 pub use checks::{check_key, is_check};
 pub use endings::{is_failure, is_success, verdict};
 pub use moves::moved_by_script;

@@ -88,14 +88,16 @@ fn parts(line: &str) -> impl Iterator<Item = &str> {
     line.split(['|', ';', '&']).map(str::trim).filter(|part| !part.is_empty() && !part.starts_with('#'))
 }
 
+/// Whether a word stands in front of the program: a variable, `sudo`, `timeout`, their options and numbers.
+pub fn is_prefix(word: &str) -> bool {
+    PREFIXES.contains(&word)
+        || word.contains('=')
+        || word.starts_with('-')
+        || word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn of_part(part: &str) -> Option<Action> {
     let mut words = part.split_whitespace().map(|word| word.trim_matches(['(', ')', '"', '\'', '$', '{', '}', '`']));
-    let is_prefix = |word: &&str| {
-        PREFIXES.contains(word)
-            || word.contains('=')
-            || word.starts_with('-')
-            || word.bytes().all(|byte| byte.is_ascii_digit())
-    };
     let Some(first) = words.by_ref().find(|word| !is_prefix(word)) else { return Some(Action::Nothing) };
     let name = first.rsplit('/').next().unwrap_or(first).to_lowercase();
     if redirects(part) {
