@@ -277,4 +277,16 @@ mod tests {
             assert_eq!(changes, [("Edit: a.rs", "other words")]);
         });
     }
+
+    #[test]
+    fn a_sentence_stands_with_the_one_that_it_refers_to() {
+        let said = "user: why\nassistant:\n  The cache was strict.\n  That caused the fault.\n  It is old.\n  Is that all?\nuser: yes\n";
+        let messages: Vec<_> = session(said).log().to_vec();
+        View::read_messages(&messages, &FakeCounter, Language::English, |view| {
+            let source = Source::read(view, |_| SummaryForm::default());
+            let heads = Heads::new(&source, &Worth::new(view, &source), &vec![true; source.lines.len()]);
+            let above: Vec<_> = (1..5).map(|line| heads.above(line)).collect();
+            assert_eq!(above, [None, Some(1), None, None]);
+        });
+    }
 }

@@ -296,4 +296,28 @@ mod tests {
             assert!(worth.flat[line] > 0.0, "{:?}", worth.flat);
         });
     }
+
+    #[test]
+    fn what_only_confirms_and_the_ends_of_files_have_no_worth_of_their_own() {
+        let fixture = "user: go\nassistant: I look.\ncall Read r {\"file_path\":\"a.rs\"}\nresult r: use std::fs;\n\
+             assistant: I edit.\ncall Edit e {\"file_path\":\"b.rs\",\"old_string\":\"x\",\"new_string\":\"y\"}\nresult e: File updated successfully.\n\
+             assistant: I run.\ncall Bash s {\"command\":\"make\"}\nresult s: It was built successfully.\n";
+        let messages: Vec<_> = session(fixture).log().to_vec();
+        View::read_messages(&messages, &FakeCounter, Language::English, |view| {
+            let source = Source::read(view, |_| SummaryForm::default());
+            let mut worth = Worth::new(view, &source);
+            // Without what edits to come may match.
+            worth.flat.fill(0.0);
+            worth.weigh_passages(&source);
+            let flat = |text: &str| {
+                let holds = |line: &Line| line.text().contains(text);
+                worth.flat[source.lines.iter().position(holds).unwrap()]
+            };
+            assert_eq!((flat("use std::fs;"), flat("File updated")), (0.0, 0.0));
+            assert!(flat("It was built") > 0.0);
+            let told: Vec<&str> =
+                outcomes(view, &source).into_iter().map(|it| source.lines[it as usize].text()).collect();
+            assert_eq!(told, ["It was built successfully."]);
+        });
+    }
 }
