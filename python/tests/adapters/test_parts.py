@@ -52,7 +52,7 @@ def test_a_call_without_an_answer_gets_one() -> None:
     sent = check([*work(10), *stopped], ["assistant", "tool", "tool", "user", "assistant", "tool"])
     answers = [part.function_response for content in sent[-3:] for part in content.parts if part.function_response]
     assert [response.name for response in answers] == ["read", "list", "read"]
-    assert "No result was recorded" in answers[0].response["result"] and "row 59" in answers[2].response["result"]
+    assert "No result was recorded" in answers[0].response["result"] and "part 99, row 0" in answers[2].response["result"]
 
 
 def test_results_of_one_content_leave_one_by_one() -> None:
