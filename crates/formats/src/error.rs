@@ -32,6 +32,14 @@ pub enum ReadError {
         /// The agent's name.
         agent: &'static str,
     },
+    /// It is a request of an interface that is not read, and is like those of another.
+    #[error("this is {form}, which is not read; {hint}, and give that (docs/formats.md lists the formats)")]
+    ForeignRequest {
+        /// What it is.
+        form: &'static str,
+        /// What to give in its place.
+        hint: &'static str,
+    },
     /// The content is not what the format asks for.
     #[error("not a valid {format} session: {problem}")]
     Malformed {

@@ -22,6 +22,7 @@ mod deerflow;
 mod error;
 mod follow;
 mod foreign;
+mod foreign_requests;
 mod format;
 mod gemini;
 mod gemini_cli;

@@ -11,6 +11,7 @@ use crate::Wire;
 use crate::codex::inherited_rollouts::inherited_records;
 use crate::error::{ReadError, Warning};
 use crate::foreign::foreign_agent;
+use crate::foreign_requests::foreign_request;
 use crate::format::{Format, usual_model};
 use crate::gzip::GzipReader;
 use crate::inherited::FindFile;
@@ -83,6 +84,9 @@ pub fn read_with_inherited(
     let foreign = foreign_agent(&probe);
     if let (Some(agent), None) = (foreign, options.format) {
         return Err(ReadError::Foreign { agent });
+    }
+    if let (Some(form), None) = (foreign_request(&probe), options.format) {
+        return Err(ReadError::ForeignRequest { form: form.name, hint: form.hint });
     }
     let asked_for = |reader: &&FormatReader| options.format.is_none_or(|format| format == reader.format);
     let mut counted = CountedRecords::default();
