@@ -21,31 +21,9 @@ pub(crate) fn read_by_command(command: &str) -> Option<&str> {
     (path != program && !path.starts_with('-') && path.contains(['/', '.'])).then_some(path)
 }
 
-/// The file that `cat <<'EOF' > x` writes or `sed -i s/a/b/ x` edits.
-pub(crate) fn written_by_command(command: &str) -> Option<&str> {
-    let program = command.split_whitespace().next()?;
-    let path = if matches!(program, "cat" | "tee") && command.contains("<<") {
-        command.split('>').nth(1)?.split_whitespace().next()?
-    } else if program == "sed" && command.contains(" -i") && !command.contains([';', '|', '&', '…']) {
-        command.split_whitespace().next_back()?
-    } else {
-        return None;
-    };
-    let path = path.trim_matches(['"', '\'']);
-    path.contains(['/', '.']).then_some(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn commands_that_write_a_file() {
-        let check = |command: &str, expect| assert_eq!(written_by_command(command), expect, "{command}");
-        check("cat <<'EOF' > src/a.py", Some("src/a.py"));
-        check("sed -i s/a/b/ a.rs", Some("a.rs"));
-        check("sed -n 1,2p a.rs", None);
-    }
 
     #[test]
     fn commands_that_read_a_file() {

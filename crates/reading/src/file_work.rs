@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use epitome_strategy::commands::{moved_by_script, script_of};
-use epitome_strategy::tools::ToolKind;
+use epitome_strategy::commands::{FileMove, file_moves, patch_moves, script_of};
+use epitome_strategy::tools::{ToolKind, patch_in};
 use epitome_strategy::{Call, Facts, FileAccess};
 
-use crate::command_line::{command_of, read_by_command, written_by_command};
+use crate::command_line::{command_of, read_by_command};
 
 /// What calls did to one file.
 #[derive(Debug, Clone, Default)]
@@ -80,20 +80,21 @@ pub fn file_work(facts: &Facts<'_>, counts: impl Fn(&Call<'_>) -> bool) -> Vec<F
                 list.note(&event.path, work, number);
             }
         }
-        if !is_counted || call.kind != ToolKind::Shell || call.failed == Some(true) {
+        if !is_counted || call.failed == Some(true) {
             continue;
         }
-        if let Some(command) = command_of(call) {
-            // A file written by a script in plain text is listed among the events.
-            let written = written_by_command(&command).filter(|_| call.is_json).map(|path| (path, Work::Change));
-            if let Some((path, work)) = written.or_else(|| Some((read_by_command(&command)?, Work::Read))) {
-                list.note(path, work, number);
-            }
+        let script = if call.kind == ToolKind::Shell { script_of(call).unwrap_or_default() } else { String::new() };
+        if let Some(path) = read_by_command(&command_of(call).filter(|_| !script.is_empty()).unwrap_or_default()) {
+            list.note(path, Work::Read, number);
         }
-        let script = script_of(call).unwrap_or_default();
-        moved_by_script(&script).into_iter().for_each(|(path, is_gone)| {
-            list.note(path, if is_gone { Work::Deletion } else { Work::Change }, number);
-        });
+        let json = if call.kind == ToolKind::Edit { call.json() } else { None };
+        let patch = json.as_ref().and_then(patch_in).unwrap_or_default();
+        for FileMove { from, to } in file_moves(&script).into_iter().chain(patch_moves(patch)) {
+            // A name alone may be a folder's.
+            let from = from.filter(|path| path.contains(['.', '/']));
+            from.into_iter().for_each(|path| list.note(path, Work::Deletion, number));
+            to.iter().for_each(|path| list.note(path, Work::Change, number));
+        }
     }
     list.files.sort_by_key(|file| file.last); // stable
     list.files

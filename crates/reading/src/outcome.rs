@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use epitome_strategy::commands::{
-    exit_code, first_error, is_failure, is_looking, is_search, is_success, outcome, verdict,
+    exit_code, first_error, first_exit_code, has_failed, is_failure, is_looking, is_search, is_success, outcome,
+    verdict,
 };
 use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::tools::ToolKind;
@@ -46,9 +47,12 @@ pub(crate) fn ending<'r>(
     let runs = kind == ToolKind::Shell && !is_looking(asked);
     // What a command shows may speak of errors, and of exit codes.
     let reporting_line = if runs { outcome(result) } else { answer(kind, asked, result) };
-    let exit =
-        if runs { exit_code(result) } else { (kind == ToolKind::Shell).then(|| first_exit_code(result)).flatten() };
-    let says = exit.map(|code| code == 0).or_else(|| {
+    let says = match runs {
+        true => exit_code(result).and_then(|_| has_failed(result, is_error, Some(asked))).map(|failed| !failed),
+        false if kind == ToolKind::Shell => first_exit_code(result).map(|code| code == 0),
+        false => None,
+    };
+    let says = says.or_else(|| {
         let fails = is_error || reporting_line.is_some_and(is_failure);
         let shows = matches!(kind, ToolKind::Read | ToolKind::Search) || (kind == ToolKind::Shell && !runs);
         let verdict = if shows { None } else { verdict(result) };
@@ -133,13 +137,6 @@ fn finds_nothing(result: &str) -> bool {
         _ => false,
     };
     is_empty && exit_code(result).is_none_or(|code| matches!(code, 0 | 1))
-}
-
-/// Returns the exit code that one of the first lines names at its beginning.
-fn first_exit_code(result: &str) -> Option<i32> {
-    const STARTS: [&str; 3] = ["Exit code", "Process exited with code", "<returncode>"];
-    let names = |line: &&str| STARTS.iter().any(|start| line.trim_start().starts_with(start));
-    result.lines().take(4).find(names).and_then(exit_code)
 }
 
 #[cfg(test)]

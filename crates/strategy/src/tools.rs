@@ -68,6 +68,12 @@ pub fn path_argument(arguments: &Value) -> Option<&str> {
     PATH_KEYS.iter().find_map(|key| arguments.get(key)?.as_str()).filter(|path| !path.is_empty())
 }
 
+/// Returns the patch in a call's JSON arguments, where they name no file beside it.
+pub fn patch_in(arguments: &Value) -> Option<&str> {
+    let patch = arguments.get("patch").or_else(|| arguments.get("input"))?.as_str()?;
+    path_argument(arguments).is_none().then_some(patch)
+}
+
 /// Returns the files that a patch in the `*** Update File: path` form names.
 pub fn patch_paths(patch: &str) -> impl Iterator<Item = &str> {
     patch.lines().filter_map(|line| {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use epitome_strategy::commands::has_failed;
+use epitome_strategy::commands::{has_failed, script_of};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Cue, CueCounts, Message, Origin, Role, UnitKind, View};
 
@@ -57,7 +57,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
             let outcome = &mut outcomes[call.map_or(output.at, |call| call.at).message as usize];
             outcome.failed |= output.is_error;
             if call.is_some_and(|call| call.kind == ToolKind::Shell) {
-                let failed = has_failed(output);
+                let failed = has_failed(output.text, output.is_error, call.and_then(script_of).as_deref());
                 outcome.failed |= failed == Some(true);
                 outcome.completed |= failed == Some(false);
             }

@@ -1,6 +1,6 @@
 //! Finds the key event of each unit.
 
-use epitome_strategy::commands::{Action, action, check_key, has_failed, is_check, script_of};
+use epitome_strategy::commands::{Action, action, check_key, has_failed, is_check, script_of, simple_commands};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{
     Call, Cue, CueCounts, Cues, FileAccess, Message, Origin, ToolOutput, Unit, UnitKind, View, named,
@@ -70,17 +70,18 @@ pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>>
 /// Returns the event in a tool's output.
 fn came_out(output: &ToolOutput<'_>, call: Option<&Call<'_>>) -> Option<(Kind, String)> {
     let shell = call.filter(|call| call.kind == ToolKind::Shell);
-    if let Some(what) = shell.and_then(|call| script_of(call)).and_then(|script| milestone(&script)) {
+    let script = shell.and_then(|call| script_of(call));
+    if let Some(what) = script.as_deref().and_then(milestone) {
         return Some((Kind::Outcome, format!("{} ran `{what}`", output.tool)));
     }
-    let failed = output.is_error || shell.is_some() && has_failed(output) == Some(true);
+    let failed =
+        output.is_error || shell.is_some() && has_failed(output.text, output.is_error, script.as_deref()) == Some(true);
     failed.then(|| (Kind::Failure, format!("{} failed", output.tool)))
 }
 
 /// Returns the command of a script that checks the project, or that records or publishes work.
 fn milestone(script: &str) -> Option<String> {
-    let commands = script.split(['\n', ';', '&', '|']).map(str::trim);
-    commands.into_iter().find_map(|command| match action(command) {
+    simple_commands(script).find_map(|command| match action(command) {
         _ if is_check(command) => Some(check_key(command)),
         Action::Commit => Some(command.split_whitespace().take(2).collect::<Vec<_>>().join(" ")),
         _ => None,

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::shell::simple_commands;
 use crate::lists::LISTS;
 
 /// What a command does.
@@ -41,26 +42,14 @@ pub fn action(command: &str) -> Action {
 
 /// Whether a command, and every later one of the script, only looks, as far as its programs are known. Linear.
 pub fn is_looking(command: &str) -> bool {
-    effects(command).into_iter().all(|effect| effect.is_some_and(|effect| effect <= Action::Look))
+    let effects = effects(command);
+    !effects.is_empty() && effects.into_iter().all(|effect| effect.is_some_and(|effect| effect <= Action::Look))
 }
 
 /// Returns the effects of the simple commands of a script; `None` for a program that is not known.
 fn effects(command: &str) -> Vec<Option<Action>> {
-    let mut effects = Vec::new();
-    let mut heredoc: Option<String> = None;
-    for line in command.lines() {
-        if let Some(end) = &heredoc {
-            if line.trim() == end {
-                heredoc = None;
-            } else if writes_in_script(line) {
-                effects.push(Some(Action::Change));
-            }
-            continue;
-        }
-        heredoc = heredoc_end(line);
-        effects.extend(parts(line).map(of_part));
-    }
-    effects
+    let fed = command.contains("<<") && command.lines().any(writes_in_script);
+    simple_commands(command).map(of_part).chain(fed.then_some(Some(Action::Change))).collect()
 }
 
 /// Whether a line of a script that is fed to an interpreter writes a file.
@@ -68,24 +57,6 @@ fn writes_in_script(line: &str) -> bool {
     ["write_text(", ".write(", "writeFileSync(", "*** Update File", "*** Add File"]
         .iter()
         .any(|word| line.contains(word))
-}
-
-/// Returns the word that ends the here-document which starts on this line: `EOF` of `cat <<'EOF' > a.py`.
-pub(crate) fn heredoc_end(line: &str) -> Option<String> {
-    let (_, rest) = line.split_once("<<")?;
-    let rest = rest.trim_start_matches('-').trim_start();
-    let word: String = rest
-        .trim_start_matches(['\'', '"', '\\'])
-        .chars()
-        .take_while(|char| char.is_alphanumeric() || *char == '_')
-        .collect();
-    (!word.is_empty() && !rest.starts_with('<')).then_some(word)
-}
-
-/// Returns the simple commands of a line. Quotes are not parsed: a separator inside a quoted text makes a part that
-/// starts with no known command.
-fn parts(line: &str) -> impl Iterator<Item = &str> {
-    line.split(['|', ';', '&']).map(str::trim).filter(|part| !part.is_empty() && !part.starts_with('#'))
 }
 
 /// Whether a word stands in front of the program: a variable, `sudo`, `timeout`, their options and numbers.

@@ -1,8 +1,8 @@
 //! The outcome of a command, by the output of a tool.
 
 use super::endings::{is_failure, is_success};
+use super::shell::hides_failures;
 use crate::cut::is_error_line;
-use crate::facts::ToolOutput;
 
 /// Whether a line replaces text that left the context: an elision mark, or another agent's placeholder.
 fn is_mark(line: &str) -> bool {
@@ -29,10 +29,23 @@ pub fn outcome(text: &str) -> Option<&str> {
 }
 
 /// Whether a command failed, by the exit code that its output names, the tool's own mark, or the last line that says how it
-/// ended; `None` where nothing tells. Linear in the output.
-pub fn has_failed(output: &ToolOutput<'_>) -> Option<bool> {
-    let marked = || output.is_error.then_some(true);
-    exit_code(output.text).map(|code| code != 0).or_else(marked).or_else(|| outcome(output.text).map(is_failure))
+/// ended; `None` where nothing tells. A code of 0 is that of the last command of `script`: where another one may have failed, a
+/// line that says so counts. Linear in the output.
+pub fn has_failed(output: &str, is_error: bool, script: Option<&str>) -> Option<bool> {
+    let said = || outcome(output).map(is_failure);
+    match exit_code(output) {
+        Some(0) => Some(script.is_some_and(hides_failures) && said() == Some(true)),
+        Some(_) => Some(true),
+        None => is_error.then_some(true).or_else(said),
+    }
+}
+
+/// Returns the exit code that one of the first lines of an output names at its beginning, where a tool puts it: what a command
+/// shows may speak of others.
+pub fn first_exit_code(output: &str) -> Option<i32> {
+    const STARTS: [&str; 3] = ["Exit code", "Process exited with code", "<returncode>"];
+    let names = |line: &&str| STARTS.iter().any(|start| line.trim_start().starts_with(start));
+    output.lines().take(4).find(names).and_then(exit_code)
 }
 
 /// Returns the exit code that an output names: `Exit code: 1`, `exited with code 1`, `<returncode>1`.
@@ -66,6 +79,21 @@ mod tests {
         check("Process exited with code 0\nhello", Some(0), None);
         check("x <returncode>-1</returncode>", Some(-1), None);
         check(" 1290 pass\n 0 fail\n", None, Some("1290 pass"));
+    }
+
+    #[test]
+    fn what_failed() {
+        let check = |script: &str, output: &str, expect: Option<bool>| {
+            assert_eq!(has_failed(output, false, Some(script)), expect, "{script}: {output}");
+        };
+        let red = "Process exited with code 0\nOutput:\ntest result: FAILED. 3 passed; 1 failed";
+        check("cargo test 2>&1 | tail -5", red, Some(true));
+        check("cargo test || true", red, Some(true));
+        // Without a pipe the code is that of what was run.
+        check("cd a && ./retry.sh", red, Some(false));
+        check("cargo test", "Exit code: 101\nok", Some(true));
+        check("cargo test", "1 failed", Some(true));
+        check("ls", "a.rs", None);
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub struct Call<'a> {
     pub is_json: bool,
     /// Its result, or for a call in plain text the output that followed.
     pub output: Option<BlockRef>,
-    /// Whether the tool marked its result as an error; `None` without a result.
+    /// Whether the tool marked its result as an error, or a shell's result begins with another exit code than 0; `None` without
+    /// a result.
     pub failed: Option<bool>,
 }
 

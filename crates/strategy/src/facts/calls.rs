@@ -7,7 +7,8 @@ use epitome_session::{Arguments, Content, Entry, OpenCalls, Origin, Role, Unit};
 use super::Facts;
 use super::call::{Call, ToolOutput};
 use crate::block::{BlockRef, EntryTokens};
-use crate::tools;
+use crate::commands::first_exit_code;
+use crate::tools::{self, ToolKind};
 
 /// The calls of a unit that have no result yet, as positions in [`Facts::calls`], oldest first.
 #[derive(Default)]
@@ -54,7 +55,10 @@ impl<'a> Facts<'a> {
                     | Content::Gone => continue,
                 };
                 if let Some(call) = call {
-                    (self.calls[call].output, self.calls[call].failed) = (Some(at(block)), Some(is_error));
+                    let call = &mut self.calls[call];
+                    let exited = || call.kind == ToolKind::Shell && first_exit_code(text).is_some_and(|code| code != 0);
+                    call.failed = Some(is_error || exited());
+                    call.output = Some(at(block));
                 }
                 self.outputs.push(ToolOutput {
                     at: at(block),

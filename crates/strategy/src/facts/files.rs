@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::call::Call;
 use super::scripts;
+use crate::commands::{script_of, simple_commands};
 use crate::tools::{self, ToolKind};
 
 /// The action of a call on a file.
@@ -44,6 +45,13 @@ pub fn files_of(call: &Call<'_>, open: &mut Option<String>) -> Vec<(String, File
         let named = if patched.is_empty() { scripts::file_events(call.arguments, open) } else { patched };
         return named.into_iter().map(|(path, access)| (path, access, String::new())).collect();
     }
+    if call.kind == ToolKind::Shell {
+        let script = script_of(call).unwrap_or_default();
+        let mut files: Vec<(String, FileAccess)> =
+            tools::patch_paths(&script).map(|path| (path.to_owned(), FileAccess::Edit)).collect();
+        simple_commands(&script).for_each(|command| scripts::changed_by(command, &mut files));
+        return files.into_iter().map(|(path, access)| (path, access, String::new())).collect();
+    }
     let access = match call.kind {
         ToolKind::Read => FileAccess::ReadWhole,
         ToolKind::Edit => FileAccess::Edit,
@@ -57,9 +65,7 @@ pub fn files_of(call: &Call<'_>, open: &mut Option<String>) -> Vec<(String, File
         | ToolKind::Other => return Vec::new(),
     };
     let Some(json) = call.json() else { return Vec::new() };
-    if let Some(patch) = json.get("patch").or_else(|| json.get("input")).and_then(Value::as_str)
-        && tools::path_argument(&json).is_none()
-    {
+    if let Some(patch) = tools::patch_in(&json) {
         return tools::patch_paths(patch).map(|path| (path.to_owned(), FileAccess::Edit, String::new())).collect();
     }
     let Some(path) = tools::path_argument(&json) else { return Vec::new() };

@@ -2,7 +2,7 @@
 //! `str_replace_editor create a.py`.
 
 use super::files::FileAccess;
-use crate::commands::heredoc_end;
+use crate::commands::simple_commands;
 
 /// Commands of agents' shells, with their action on the file that follows them.
 const COMMANDS: &[(&str, FileAccess)] = &[
@@ -18,23 +18,13 @@ const COMMANDS: &[(&str, FileAccess)] = &[
 /// which commands such as `edit 3:5` change. Linear in the script.
 pub(super) fn file_events(script: &str, open: &mut Option<String>) -> Vec<(String, FileAccess)> {
     let mut events = Vec::new();
-    let mut ends_at: Option<String> = None; // the word that closes a text given to a command
-    for line in script.lines() {
-        if let Some(end) = &ends_at {
-            if line.trim() == end {
-                ends_at = None;
-            }
-            continue;
-        }
+    for command in simple_commands(script) {
         // The text for such a command is in the lines behind it, and is not a script.
-        if let Some(found) = editor_command(line, open) {
+        if let Some(found) = editor_command(command, open) {
             events.extend(found);
             break;
         }
-        ends_at = heredoc_end(line);
-        for command in commands(line) {
-            changed_by(command, &mut events);
-        }
+        changed_by(command, &mut events);
     }
     events
 }
@@ -54,32 +44,8 @@ fn editor_command(line: &str, open: &mut Option<String>) -> Option<Option<(Strin
     Some(Some((path.to_owned(), *access)))
 }
 
-/// Returns the commands of a line: the parts between `&&`, `||`, `;` and `|`, but not those in quotes.
-fn commands(line: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let (mut start, mut quote) = (0, None);
-    for (at, char) in line.char_indices() {
-        match (quote, char) {
-            (Some(open), _) if open == char => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(char),
-            (None, ';' | '|' | '&') => {
-                // `2>&1` and `&>` do not end a command.
-                let is_redirection = char == '&' && (line[..at].ends_with('>') || line[at + 1..].starts_with('>'));
-                if !is_redirection {
-                    parts.push(&line[start..at]);
-                    start = at + 1;
-                }
-            }
-            (None, _) => {}
-        }
-    }
-    parts.push(&line[start..]);
-    parts
-}
-
 /// Returns the file that one command changes: by redirection, `tee`, or `sed -i`.
-fn changed_by(command: &str, events: &mut Vec<(String, FileAccess)>) {
+pub(crate) fn changed_by(command: &str, events: &mut Vec<(String, FileAccess)>) {
     let mut quote = None;
     let mut before = ' ';
     for (at, char) in command.char_indices() {

@@ -16,13 +16,13 @@ static AGREED: LazyLock<Option<Regex>> =
 static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?m)(?:saved to|stored at): (\S.*?)\s*$").ok());
 
 /// Returns what names the newest plan that a person approved: its file, or else its first line; nothing where the newest was
-/// refused or none was shown. Linear in the calls behind it.
-pub(super) fn newest(calls: &[CallWithResult<'_>]) -> Option<String> {
+/// refused or none was shown; and the message of its call. Linear in the calls behind it.
+pub(super) fn newest(calls: &[CallWithResult<'_>]) -> Option<(String, usize)> {
     let call = calls.iter().rev().find(|call| asks_for_leave(call.name) && call.result.is_some())?;
     let answer = call.result.filter(|result| !result.is_error).map(|result| &*result.text)?;
     AGREED.as_ref().filter(|agreed| agreed.is_match(answer))?;
     let file = FILE.as_ref().and_then(|file| Some(file.captures(answer)?[1].to_owned()));
-    file.or_else(|| title(call)).map(|name| in_one_line(&name).into_owned())
+    file.or_else(|| title(call)).map(|name| (in_one_line(&name).into_owned(), call.message))
 }
 
 /// Whether a tool is the one by which agents ask for leave to carry out a plan: of Claude Code (`ExitPlanMode`), Gemini CLI

@@ -1,4 +1,4 @@
-//! The state of the work, by rules from the calls and their results: what runs, what was approved, the newest plan, what is
+//! The state of the work, by rules from the calls and their results: what runs, what was approved, the newest plan, what
 //! was edited.
 
 mod approval;
@@ -30,6 +30,8 @@ pub struct WorkState {
     pub running: Vec<Running>,
     /// The file or the first line of the newest plan that a person approved.
     pub approved: Option<String>,
+    /// Whether a person has written since they approved it: it may no longer be what they want.
+    pub wrote_since: bool,
     /// The items of the newest plan; none where all are done.
     pub plan: Vec<PlanItem>,
     /// The files that were edited, since the newest commit where the session has any.
@@ -37,13 +39,15 @@ pub struct WorkState {
 }
 
 impl WorkState {
-    /// Reads the state from all messages of a session's branch, in order. Linear in the messages; arguments are parsed for
-    /// plans, for edits behind the newest commit, and for what starts or ends something that goes on.
+    /// Reads the state from all messages of a session's branch, in order. Linear in the messages, whose arguments are parsed.
     pub fn read(messages: &[Arc<Message>]) -> Self {
         let calls = calls(messages);
+        let approved = approval::newest(&calls);
+        let since = approved.as_ref().map_or(messages.len(), |(_, message)| message + 1);
         Self {
             running: running::read(messages, &calls),
-            approved: approval::newest(&calls),
+            approved: approved.map(|(name, _)| name),
+            wrote_since: messages[since..].iter().any(|message| message.is_typed()),
             plan: plan::newest(&calls),
             edited: edited::read(&calls),
         }
@@ -58,7 +62,12 @@ impl WorkState {
             add(format!("{}{id}{}: {}", language.pick("runs: ", "运行中："), running.tool, running.what));
         }
         if let Some(approved) = &self.approved {
-            add(language.pick(format!("approved by the user: {approved}"), format!("用户已批准：{approved}")));
+            let (by, since) = match self.wrote_since {
+                true => language
+                    .pick(("approved by the user", ", who has written since"), ("用户已批准", "（此后另有来信）")),
+                false => language.pick(("approved by the user", ""), ("用户已批准", "")),
+            };
+            add(format!("{by}{since}{}{approved}", language.pick(": ", "：")));
         }
         let open: Vec<&PlanItem> = self.plan.iter().filter(|item| item.progress != Progress::Done).collect();
         if !open.is_empty() {

@@ -31,9 +31,8 @@ pub(super) fn newest(calls: &[CallWithResult<'_>]) -> Vec<PlanItem> {
     let mut plan: Vec<(Option<String>, PlanItem)> = Vec::new();
     for call in calls.iter().filter(|call| call.kind == ToolKind::Plan) {
         let Ok(arguments) = serde_json::from_str::<Value>(call.arguments.text()) else { continue };
-        let items = plan_items(&arguments);
-        if !items.is_empty() {
-            plan = items.into_iter().map(|item| (None, item)).collect();
+        if let Some(list) = plan_list(&arguments).filter(|_| succeeded(call)) {
+            plan = list.iter().filter_map(item).map(|item| (None, item)).collect();
         } else if let Some(id) = call.result.and_then(|result| created(&result.text)) {
             plan.extend(item(&arguments).map(|item| (Some(id), item)));
         } else if let Some(id) = arguments.get("taskId").and_then(Value::as_str).filter(|_| succeeded(call)) {
@@ -76,8 +75,12 @@ fn change(plan: &mut Vec<(Option<String>, PlanItem)>, id: &str, arguments: &Valu
 
 /// Returns the items of a plan in a call's arguments, under one of the keys that agents use; what was given up is left out.
 pub fn plan_items(arguments: &Value) -> Vec<PlanItem> {
-    let list = ["todos", "plan", "items", "tasks", "todo_list"].iter().find_map(|key| arguments.get(*key)?.as_array());
-    list.into_iter().flatten().filter_map(item).collect()
+    plan_list(arguments).into_iter().flatten().filter_map(item).collect()
+}
+
+/// Returns the list in which a call writes a whole plan; an empty one takes the plan back.
+fn plan_list(arguments: &Value) -> Option<&Vec<Value>> {
+    ["todos", "plan", "items", "tasks", "todo_list"].iter().find_map(|key| arguments.get(*key)?.as_array())
 }
 
 /// Whether a plan's call writes or changes one task, as Claude Code's do.

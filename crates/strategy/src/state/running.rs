@@ -60,7 +60,9 @@ static GOES_ON: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// A host's words for work that has ended: of Codex, Claude Code and Copilot CLI as above, and the state in a host's JSON.
 static ENDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let states = "completed|finished|failed|killed|stopped|exited|errored|shutdown|closed|terminated";
+    // Beside the hosts' own those of the services whose jobs agents wait for.
+    let states = "completed?|finished|failed|killed|stopped|exited|errored|shutdown|closed|terminated|succeeded|success|done|\
+                  cancel?led|expired|timed_out";
     let lines = [
         r"(?m)^Process exited with code",
         r"<shellId: \S+ completed with exit code",
@@ -118,9 +120,9 @@ pub(super) fn read(messages: &[Arc<Message>], calls: &[CallWithResult<'_>]) -> V
         let started_id = GOES_ON.as_ref().filter(|_| can_start(call.kind)).and_then(|it| it.captures(said.as_bytes()));
         let started_id =
             started_id.and_then(|found| (1..found.len()).find_map(|at| group(&found, at).map(str::to_owned)));
-        let starts = started_id.is_some()
-            || says(&ASKS, arguments)
-            || call.kind == ToolKind::Shell && is_left_running(arguments);
+        let leaves = call.kind == ToolKind::Shell && is_left_running(arguments);
+        let started_id = started_id.or_else(|| process_of(&result.text).filter(|_| leaves));
+        let starts = started_id.is_some() || says(&ASKS, arguments) || leaves;
         if starts && !says(&ENDED, &said) {
             let id =
                 started_id.or_else(|| id_in(&said).or_else(|| id_in(arguments)).filter(|_| says(&ASKS, arguments)));
@@ -151,7 +153,12 @@ fn is_ended_by(running: &Running, call: &CallWithResult<'_>, arguments: &str, sa
             let stops = STOPS.iter().any(|word| name.contains(word)) || script().is_some_and(|script| kills(&script));
             stops && !is_error || says(&ENDED, said)
         }
-        _ => script().is_some_and(|script| kills(&script) && shares_a_word(&script, &running.what)),
+        id => script().is_some_and(|script| {
+            // Which processes are ended is worked out while such a script runs: of what a shell left running nothing is certain.
+            let is_of_shell = id.as_deref().is_none_or(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
+            let is_computed = script.contains(['%', '$', '`']) || names(&script, "xargs") || names(&script, "fuser");
+            kills(&script) && (shares_a_word(&script, &running.what) || is_computed && is_of_shell)
+        }),
     }
 }
 
@@ -192,8 +199,17 @@ fn is_left_running(arguments: &str) -> bool {
         })
 }
 
+/// Returns the process that a shell says it left running: `[1] 48211`.
+fn process_of(result: &str) -> Option<String> {
+    result.lines().find_map(|line| {
+        let (job, process) = line.trim().strip_prefix('[')?.split_once("] ")?;
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number(job) && is_number(process)).then(|| process.to_owned())
+    })
+}
+
 fn kills(script: &str) -> bool {
-    ["kill", "pkill", "killall", "taskkill"].iter().any(|word| names(script, word))
+    ["kill", "pkill", "killall", "taskkill", "fuser"].iter().any(|word| names(script, word))
 }
 
 /// Whether a script names a word of a command, other than short ones.

@@ -11,8 +11,10 @@ enum Event<'e> {
     Call(&'e str, Value, &'e str),
     /// The harness tells the model something.
     Told(&'e str),
+    /// A person writes.
+    Typed(&'e str),
 }
-use Event::{Call, Told};
+use Event::{Call, Told, Typed};
 
 fn lines(events: &[Event<'_>]) -> Vec<String> {
     let mut messages: Vec<Message> = Vec::new();
@@ -30,6 +32,7 @@ fn lines(events: &[Event<'_>]) -> Vec<String> {
                 messages.push(Message::result("", result));
             }
             Told(text) => messages.push(Message::text("", Role::User, Origin::Injected, *text)),
+            Typed(text) => messages.push(Message::text("", Role::User, Origin::Typed, *text)),
         }
     }
     WorkState::read(&messages.into_iter().map(Arc::new).collect::<Vec<_>>()).lines(Language::English, 160)
@@ -45,9 +48,11 @@ fn claude_shell() -> Event<'static> {
     Call("Bash", json!({"command": "npm run dev > /tmp/dev.log 2>&1", "run_in_background": true}), answer)
 }
 
+const RUNS: &str = "- runs: bq7x21 · Bash: npm run dev > /tmp/dev.log 2>&1";
+
 #[test]
 fn what_runs_is_told_until_it_has_ended() {
-    let runs = "- runs: bq7x21 · Bash: npm run dev > /tmp/dev.log 2>&1";
+    let runs = RUNS;
     check(&[claude_shell()], &[runs]);
     let look = |answer: &'static str| Call("BashOutput", json!({"bash_id": "bq7x21"}), answer);
     check(
@@ -131,7 +136,19 @@ fn hosts_have_their_own_words() {
     check(&[scheduled(), Call("CronDelete", json!({"id": "k3x9"}), "Cancelled job k3x9.")], &[]);
     check(&[Call("Read", json!({"file_path": "a.log"}), "Command running in background with ID: b1")], &[]);
     let left = |answer: &'static str| Call("Bash", json!({"command": "python3 serve.py &"}), answer);
-    check(&[left("[1] 4711")], &["- runs: Bash: python3 serve.py &"]);
+    check(&[left("[1] 4711")], &["- runs: 4711 · Bash: python3 serve.py &"]);
+    let end = |command: &'static str| Call("Bash", json!({"command": command}), "");
+    for ends in ["kill 4711", "kill %1", "lsof -ti:8000 | xargs kill -9", "pkill -f serve.py"] {
+        check(&[left("[1] 4711"), end(ends)], &[]);
+    }
+    check(&[left("[1] 4711"), end("kill 4712")], &["- runs: 4711 · Bash: python3 serve.py &"]);
+    check(&[claude_shell(), end("kill $(cat worker.pid)")], &[RUNS]);
+    let job = |answer: &'static str| Call("start_job", json!({"query": "rows", "background": true}), answer);
+    let state = |answer: &'static str| Call("get_job", json!({"job_id": "J-88"}), answer);
+    let runs = "- runs: J-88 · start_job: {\"query\":\"rows\",\"background\":true}";
+    check(&[job(r#"{"job_id":"J-88","status":"running"}"#)], &[runs]);
+    check(&[job(r#"{"job_id":"J-88"}"#), state(r#"{"status":"running","done":0.4}"#)], &[runs]);
+    check(&[job(r#"{"job_id":"J-88"}"#), state(r#"{"status":"succeeded"}"#)], &[]);
     check(&[left(""), Call("Bash", json!({"command": "pkill -f serve.py"}), "")], &[]);
     check(&[Call("Bash", json!({"command": "make && ls &&"}), "ID: 7 running")], &[]);
     check(&[Call("Bash", json!({"command": "docker ps"}), "CONTAINER ID: a7 running in background")], &[]);
@@ -149,6 +166,9 @@ fn the_newest_plan_and_what_was_edited() {
         &[plan(["pending"; 3]), plan(["completed", "in_progress", "pending"])],
         &["- plan: 1 of 3 done", "- begun: write", "- to do: test"],
     );
+    let list = |items: Value| Call("TodoWrite", json!({"todos": items}), "ok");
+    check(&[plan(["pending"; 3]), list(json!([]))], &[]);
+    check(&[plan(["pending"; 3]), list(json!([{"content": "read", "status": "cancelled"}]))], &[]);
     let create = |number: &str, subject: &'static str| {
         let answer = format!("Task #{number} created successfully: {subject}");
         Call("TaskCreate", json!({"subject": subject, "description": "All of it."}), Box::leak(answer.into_boxed_str()))
@@ -194,6 +214,50 @@ fn the_newest_plan_and_what_was_edited() {
         &[edit("a.rs"), Call("Bash", json!({"command": "git commit -am x"}), "Error: a hook failed")],
         &["- edited since the last commit: a.rs"],
     );
+    // What was taken back, put aside or moved is followed; what a script did before its last command failed was done.
+    let since = |files: &str| format!("- edited since the last commit: {files}");
+    let both = |command: &'static str| [edit("/w/a.rs"), edit("/w/src/b.rs"), shell(command)];
+    check(&both("git checkout -- src/b.rs"), &[&since("/w/a.rs")]);
+    check(&both("git checkout main src"), &[&since("/w/src/b.rs, /w/a.rs")]);
+    check(&both("cd /w && git restore ."), &[]);
+    check(&both("git restore --staged a.rs"), &[&since("/w/src/b.rs, /w/a.rs")]);
+    check(&both("git reset --hard && git clean -fd"), &[]);
+    check(&both("git stash"), &[]);
+    check(&both("git stash && git pull && git stash pop"), &[&since("/w/src/b.rs, /w/a.rs")]);
+    check(&both("git mv src/b.rs src/c.rs"), &[&since("/w/src/c.rs, /w/a.rs")]);
+    check(&[shell("git mv x.rs y.rs")], &[&since("y.rs")]);
+    check(&both("mv src lib/ && git status"), &[&since("/w/lib/src/b.rs, /w/a.rs")]);
+    check(
+        &[edit("a.rs"), shell("git commit -qam x"), edit("b.rs"), shell("git reset --soft HEAD~1")],
+        &[&since("b.rs, a.rs")],
+    );
+    check(
+        &[
+            edit("a.rs"),
+            shell("git commit -qam x"),
+            edit("b.rs"),
+            shell("git commit -qa --amend"),
+            shell("git reset HEAD^"),
+        ],
+        &[&since("b.rs, a.rs")],
+    );
+    let refused = "ruff.....Failed\n- hook id: ruff\n- exit code: 1";
+    check(&[edit("a.rs"), Call("Bash", json!({"command": "git commit -am x"}), refused)], &[&since("a.rs")]);
+    let pushed = "[main 1a2b3c4] x\n 1 file changed\nerror: failed to push some refs";
+    check(&[edit("a.rs"), Call("Bash", json!({"command": "git commit -am x && git push"}), pushed)], &[]);
+    let red = "Exit code 1\n1 failed";
+    check(&[Call("Bash", json!({"command": "sed -i s/a/b/ c.rs && cargo test"}), red)], &["- edited: c.rs"]);
+    check(&[Call("Bash", json!({"command": "sed -i s/a/b/ c.rs"}), "Exit code 1\nsed: no such file")], &[]);
+    let patch = |text: &'static str| Call("apply_patch", json!({"input": text}), "Done");
+    let begin =
+        patch("*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** Update File: b.py\n@@\n-x\n+y\n*** End Patch");
+    check(
+        &[
+            begin,
+            patch("*** Begin Patch\n*** Delete File: a.py\n*** Update File: b.py\n*** Move to: c.py\n*** End Patch"),
+        ],
+        &["- edited: c.py"],
+    );
     let folder = "/home/dev/ledger/a/folder/with/a/long/name";
     let many: Vec<String> = (0..9).map(|number| format!("{folder}/{number}.rs")).collect();
     assert_eq!(named(&many, 120, Language::English), format!("{folder}/8.rs, {folder}/7.rs and 7 more"));
@@ -216,4 +280,8 @@ fn an_approved_plan_stands_until_another_is_shown() {
         &["- approved by the user: Split it"],
     );
     check(&[shown("Read", json!({"file_path": "a"}), agreed)], &[]);
+    check(
+        &[claude(), Typed("Forget that plan.")],
+        &["- approved by the user, who has written since: /w/plans/calm-owl.md"],
+    );
 }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use epitome_reading::{FileWork, command_of, file_work};
-use epitome_strategy::commands::has_failed;
+use epitome_strategy::commands::{has_failed, script_of};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Language, View};
 
@@ -42,7 +42,7 @@ impl LogStates {
         let facts = view.facts();
         let runs = facts.outputs().iter().filter_map(|output| {
             let call = facts.calls().get(output.call? as usize).filter(|call| call.kind == ToolKind::Shell)?;
-            Some((key(&command_of(call)?), has_failed(output)?))
+            Some((key(&command_of(call)?), has_failed(output.text, output.is_error, script_of(call).as_deref())?))
         });
         Self { files: file_work(facts, |_| true), failed: runs.collect() }
     }
