@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use epitome_strategy::commands::{Action as Effect, action as effect, is_looking, is_prefix};
+use epitome_strategy::commands::{Action as Effect, action as effect, is_looking, is_prefix, simple_commands};
 use epitome_strategy::keys::key_of;
 use epitome_strategy::tools::ToolKind;
+use epitome_strategy::transcript::Ending;
 
 use crate::passage::Action;
 use crate::source::Source;
@@ -34,11 +35,26 @@ pub(crate) fn newest_of_same(source: &Source) -> HashMap<u64, u32> {
     source.actions.iter().map(|action| (signature(source, action), action.head)).collect()
 }
 
-/// Whether a call only shows content.
-pub(crate) fn is_reading(source: &Source, action: &Action) -> bool {
-    let asked = request_of(source, action);
-    matches!(action.kind, ToolKind::Read | ToolKind::Search | ToolKind::Web)
-        || (action.kind == ToolKind::Shell && is_looking(asked))
+impl Action {
+    /// Tells what the call is there for, by the script that it runs.
+    pub(crate) fn read_script(&mut self, script: &str) {
+        self.looks = is_looking(script);
+        let mut programs = simple_commands(script).map(|command| command.split_whitespace().next().unwrap_or_default());
+        let program = programs.find(|program| *program != "cd");
+        let is_of_repository = matches!(program, Some("git" | "gh"));
+        self.reports_state = is_of_repository || matches!(effect(script), Effect::Run | Effect::Commit);
+    }
+
+    /// Whether it is known to have failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.ending == Some(Ending::Failed)
+    }
+
+    /// Whether it only shows content.
+    pub(crate) fn is_reading(&self) -> bool {
+        matches!(self.kind, ToolKind::Read | ToolKind::Search | ToolKind::Web)
+            || self.kind == ToolKind::Shell && self.looks
+    }
 }
 
 impl Source {
@@ -77,13 +93,6 @@ fn program_of(command: &str) -> Option<String> {
 
 fn is_of_program(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'+')
-}
-
-/// Whether a call reports a state: of a repository, a build, a test.
-pub(crate) fn is_of_state(source: &Source, action: &Action) -> bool {
-    let asked = request_of(source, action);
-    let is_of_repository = asked.starts_with("git ") || asked.starts_with("gh ");
-    action.kind == ToolKind::Shell && (is_of_repository || matches!(effect(asked), Effect::Run | Effect::Commit))
 }
 
 /// Returns the file that a call reads or changes, by its name without folders.

@@ -42,17 +42,17 @@ pub(crate) struct CallText {
 }
 
 /// Returns a call's arguments: of `json` where they are JSON, else their text. `folder` is the one that the call before
-/// worked in. Linear.
-pub(crate) fn call_text(json: Option<&Value>, arguments: &str, folder: &mut String) -> CallText {
+/// worked in, and `is_plan` whether rows with a status are tasks. Linear.
+pub(crate) fn call_text(json: Option<&Value>, arguments: &str, is_plan: bool, folder: &mut String) -> CallText {
     let mut leaves = Vec::new();
     let mut text = CallText::default();
     match json {
         Some(json) => {
-            let tasks = tasks(json);
+            let tasks = if is_plan { tasks(json) } else { Vec::new() };
             text.lists_tasks = !tasks.is_empty();
             text.writes_task = writes_task(json);
             text.lines.extend(tasks.iter().map(|task| (Sign::Plain, row(task))));
-            read_leaves(json, "", 0, &mut leaves);
+            read_leaves(json, "", if is_plan { 0 } else { NESTED }, &mut leaves);
             text.head = number_of_tasks(&tasks);
         }
         None => leaves.push(Leaf { key: String::new(), text: arguments.to_owned(), is_keyed: false }),
@@ -180,6 +180,10 @@ fn patch_line(line: &str) -> (Sign, String) {
     }
 }
 
+/// The depth of what stands in a list of the arguments themselves, and one behind it.
+const LIST: u32 = 1;
+const NESTED: u32 = 2;
+
 /// Reads the values of a JSON value with their keys, the objects of a list each as one line. Tasks in a list of the
 /// arguments themselves are told as such.
 fn read_leaves(value: &Value, key: &str, depth: u32, leaves: &mut Vec<Leaf>) {
@@ -193,7 +197,7 @@ fn read_leaves(value: &Value, key: &str, depth: u32, leaves: &mut Vec<Leaf>) {
         }
         Value::Array(items) => items.iter().for_each(|item| match item {
             Value::String(text) => leaves.push(Leaf::new(key, text.as_str(), false)),
-            Value::Object(_) if depth == 1 && is_task(item) => {}
+            Value::Object(_) if depth == LIST && is_task(item) => {}
             Value::Object(_) if is_row(item) => leaves.push(Leaf::new("", row(item), false)),
             _ => read_leaves(item, key, depth + 1, leaves),
         }),
@@ -264,7 +268,7 @@ mod tests {
     fn calls_are_told() {
         let check = |arguments: &str, head: &str, lines: &[(Sign, &str)]| {
             let json: Option<Value> = arguments.parse().ok();
-            let told = call_text(json.as_ref(), arguments, &mut "/w".to_owned());
+            let told = call_text(json.as_ref(), arguments, true, &mut "/w".to_owned());
             let told_lines: Vec<(Sign, &str)> = told.lines.iter().map(|(sign, line)| (*sign, line.as_str())).collect();
             assert_eq!((told.head.as_str(), told_lines.as_slice()), (head, lines), "{arguments}");
         };

@@ -54,7 +54,8 @@ fn mark_replaced_text(source: &Source, is_replaced: &mut [bool]) {
         let start = source.passages[..end].iter().rposition(|passage| passage.action != action).map_or(0, |at| at + 1);
         let passages = &source.passages[start..end];
         end = start;
-        let Some(file) = action.and_then(|action| file_of(source, &source.actions[action as usize])) else { continue };
+        let action = action.map(|action| &source.actions[action as usize]).filter(|action| !action.has_failed());
+        let Some(file) = action.and_then(|action| file_of(source, action)) else { continue };
         let lines = |kind: PassageKind, sign: Sign| {
             let of_kind = passages.iter().filter(move |passage| passage.kind == kind);
             of_kind

@@ -152,16 +152,20 @@ impl<'c> Choice<'c> {
     pub fn shrink(&mut self, run: usize, over: u32) {
         self.runs.most[run] = self.runs.used[run].saturating_sub(over);
         let mut at = self.order.len();
+        let mut others = Vec::new();
         while at > 0
             && (self.runs.used[run] > self.runs.most[run] || is_orphan(&self.heads, &self.kept, self.order[at - 1]))
         {
             at -= 1;
             let line = self.order[at];
             if self.runs.run(self.source.lines[line as usize].passage) == Some(run) {
-                self.order.remove(at);
                 self.forget(line);
+            } else {
+                others.push(line);
             }
         }
+        self.order.truncate(at);
+        self.order.extend(others.into_iter().rev());
     }
 
     /// Takes lines until they make `room` tokens; a line that is too long for the rest is passed over. Can be called
@@ -277,11 +281,25 @@ impl<'c> Choice<'c> {
         Some(line)
     }
 
+    /// Takes back all that [`take_one`](Self::take_one) did: the line may be taken again.
     fn forget(&mut self, line: u32) {
+        let tokens = self.worth.tokens[line as usize];
+        let passage = self.source.lines[line as usize].passage;
         self.kept[line as usize] = false;
-        self.used -= self.worth.tokens[line as usize];
-        if let Some(run) = self.runs.run(self.source.lines[line as usize].passage) {
-            self.runs.used[run] -= self.worth.tokens[line as usize];
+        self.used -= tokens;
+        self.taken[passage as usize] -= tokens;
+        if let Some(run) = self.runs.run(passage) {
+            self.runs.used[run] -= tokens;
+        }
+        for term in self.worth.terms_of(line) {
+            let shown = &mut self.shown[*term as usize];
+            *shown = shown.saturating_sub(1);
+            if let Some(told) = self.told.get_mut(&key(passage, *term)) {
+                *told = told.saturating_sub(1);
+            }
+        }
+        if self.open[line as usize] {
+            self.heap.push(Candidate { density: self.density(line), line });
         }
     }
 

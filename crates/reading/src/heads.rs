@@ -115,7 +115,7 @@ fn first_changes(source: &Source) -> Vec<(u32, u32)> {
     let mut of_call = NONE;
     for passage in source.passages.iter().filter(|passage| passage.kind == PassageKind::Argument) {
         let Some(action) = passage.action.map(|action| &source.actions[action as usize]) else { continue };
-        if action.kind != ToolKind::Edit {
+        if action.kind != ToolKind::Edit || action.has_failed() {
             continue;
         }
         if std::mem::replace(&mut of_call, action.head) != action.head {

@@ -11,7 +11,7 @@ use epitome_strategy::keys::{KeyMap, key_of};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::Sign;
 
-use crate::actions::{file_of, is_reading};
+use crate::actions::file_of;
 use crate::passage::{Action, Passage, PassageKind};
 use crate::source::Source;
 
@@ -48,7 +48,7 @@ pub fn features(source: &Source) -> Vec<(u32, Features)> {
     for passage in source.passages.iter().filter(|passage| is_of_tool(passage)) {
         let action = passage.action.map(|action| &source.actions[action as usize]);
         let file = passage.action.and_then(|action| files[action as usize]);
-        if file.is_none() && action.is_some_and(|action| only_looks(source, action)) {
+        if file.is_none() && action.is_some_and(|action| only_looks(action)) {
             continue;
         }
         let mut of_passage = Features::default();
@@ -97,8 +97,8 @@ pub(crate) fn chances(source: &Source, stands: impl Fn(u32) -> bool) -> Vec<(u32
 }
 
 /// Whether a command changes nothing: of what it prints, where it names no file, next to nothing is ever matched.
-fn only_looks(source: &Source, action: &Action) -> bool {
-    action.kind == ToolKind::Shell && is_reading(source, action)
+fn only_looks(action: &Action) -> bool {
+    action.kind == ToolKind::Shell && action.is_reading()
 }
 
 fn is_of_tool(passage: &Passage) -> bool {
@@ -109,12 +109,15 @@ fn is_of_tool(passage: &Passage) -> bool {
 fn kind_of(source: &Source, passage: &Passage, action: Option<&Action>) -> Option<usize> {
     let first = &source.lines[passage.lines.start as usize];
     match (passage.kind, action) {
-        (PassageKind::Argument, _) => (first.sign == Sign::New).then_some(0),
+        // What a failed edit would have put in stands nowhere.
+        (PassageKind::Argument, action) => {
+            (first.sign == Sign::New && action.is_none_or(|action| !action.has_failed())).then_some(0)
+        }
         (_, Some(action)) => match action.kind {
             ToolKind::Read => Some(1),
             ToolKind::Search => Some(2),
             ToolKind::Edit | ToolKind::Write => None,
-            ToolKind::Shell if only_looks(source, action) => None,
+            ToolKind::Shell if only_looks(action) => None,
             _ => Some(3),
         },
         (_, None) => Some(3),

@@ -35,6 +35,8 @@ pub struct Line {
     /// Its bytes in the text of its block.
     pub range: Range<usize>,
     pub(crate) number: Option<Range<usize>>,
+    /// Whether its number follows that of the line before, also where that was an empty one.
+    pub(crate) continues: bool,
     pub(crate) sign: Sign,
     /// Whether it begins a line; otherwise it continues the line before.
     pub starts_line: bool,
@@ -95,6 +97,10 @@ pub struct Action {
     pub lists_tasks: bool,
     /// Whether it writes or changes one task of a plan.
     pub(crate) writes_task: bool,
+    /// Whether its script, where it has one, only shows content.
+    pub(crate) looks: bool,
+    /// Whether its script reports a state: of a repository, a build, a test.
+    pub(crate) reports_state: bool,
     /// What its script may have brought about.
     pub(crate) lasting: LastingResults,
     /// How it ended, where that is known.

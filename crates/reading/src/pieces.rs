@@ -19,6 +19,8 @@ pub(crate) struct Piece {
     pub(crate) range: Range<usize>,
     /// The bytes of the number that a tool put in front of the line.
     pub(crate) number: Option<Range<usize>>,
+    /// Whether this number follows that of the line before.
+    pub(crate) continues: bool,
     /// Whether it begins a line; otherwise it continues the line of the piece before.
     pub(crate) starts_line: bool,
 }
@@ -39,16 +41,26 @@ pub(crate) enum Cut {
 pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let longest = if cut == Cut::Sentences { SENTENCE } else { LONGEST_LINE };
-    for line in text::lines(text) {
+    let is_numbered = cut == Cut::NumberedLines;
+    let number_of = |line: &Range<usize>| leading_number(&text[line.clone()]).filter(|_| is_numbered);
+    let mut lines = text::lines(text).peekable();
+    let mut number_before = None;
+    let mut next_number = lines.peek().and_then(number_of);
+    while let Some(line) = lines.next() {
         let end = line.start + text[line.clone()].trim_end().len();
-        let is_numbered = cut == Cut::NumberedLines;
-        let (number, start) = if is_numbered { line_number(text, line.start..end) } else { (None, line.start) };
-        if is_numbered && says_nothing(&text[start..end], text[line.clone()].trim_end_matches(['\n', '\r'])) {
+        let here = std::mem::replace(&mut next_number, lines.peek().and_then(number_of));
+        let continues = here.is_some() && number_before.map(|before: u32| before + 1) == here;
+        let is_counted = continues || here.is_some_and(|here| next_number == Some(here + 1));
+        number_before = here;
+        let (number, start) =
+            if is_numbered { line_number(text, line.start..end, is_counted) } else { (None, line.start) };
+        let numbered = text[line.clone()].trim_end_matches(['\n', '\r']);
+        if is_numbered && says_nothing(&text[start..end], numbered, is_counted) {
             continue;
         }
         if end - start <= longest {
             if text[start..end].chars().any(char::is_alphanumeric) {
-                pieces.push(Piece { range: start..end, number, starts_line: true });
+                pieces.push(Piece { range: start..end, number, continues, starts_line: true });
             }
             continue;
         }
@@ -57,7 +69,7 @@ pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
         while at < end {
             let rest = &text[at..end];
             let length = if cut == Cut::Sentences { end_of_sentence(rest) } else { end_of_piece(rest) };
-            let piece = Piece { range: at..at + length, number: number.take(), starts_line: at == start };
+            let piece = Piece { range: at..at + length, number: number.take(), continues, starts_line: at == start };
             if rest[..length].chars().any(char::is_alphanumeric) {
                 pieces.push(piece);
             }
@@ -97,11 +109,12 @@ fn end_of_piece(line: &str) -> usize {
     sentence.max(chinese).or_else(field).or_else(word).unwrap_or(limit).max(1)
 }
 
-/// Whether a line of a tool's output, without its number and with it, says nothing of its own.
-fn says_nothing(line: &str, numbered: &str) -> bool {
+/// Whether a line of a tool's output, without its number and with it, says nothing of its own. `is_counted` says whether the
+/// line before or behind it has the number before or behind.
+fn says_nothing(line: &str, numbered: &str, is_counted: bool) -> bool {
     let trimmed = line.trim();
     is_tag(line)
-        || is_number_of_empty_line(numbered)
+        || is_number_of_empty_line(numbered, is_counted)
         || is_mark_of_clearing(trimmed)
         || is_exit_of_success(trimmed)
         || trimmed == "(Bash completed with no output)"
@@ -116,16 +129,16 @@ fn is_tag(line: &str) -> bool {
     })
 }
 
-/// Whether a line is a number that a tool put in front of an empty line: a mark follows it, or it is indented to the width
-/// of such numbers.
-fn is_number_of_empty_line(line: &str) -> bool {
+/// Whether a line is a number that a tool put in front of an empty line: a mark follows it, or it is counted and indented to the
+/// width of such numbers. A count that a program prints is indented too.
+fn is_number_of_empty_line(line: &str, is_counted: bool) -> bool {
     let digits = line.trim_start();
     let rest = digits.trim_start_matches(|char: char| char.is_ascii_digit());
     let count = digits.len() - rest.len();
     let is_aligned =
         rest.trim_end().is_empty() && count + (line.len() - digits.len()) >= 6 && digits.len() < line.len();
     (1..=7).contains(&count)
-        && (is_aligned
+        && (is_counted && is_aligned
             || rest.starts_with('\t') && rest.trim().is_empty()
             || matches!(rest.trim(), ":" | "-" | "→" | "|"))
 }
@@ -144,15 +157,25 @@ fn is_exit_of_success(line: &str) -> bool {
     )
 }
 
+/// Returns the number at the beginning of a line, where nothing follows it, or what may stand behind the number of a line.
+fn leading_number(line: &str) -> Option<u32> {
+    let digits = line.trim_start();
+    let rest = digits.trim_start_matches(|char: char| char.is_ascii_digit());
+    let count = digits.len() - rest.len();
+    let is_number = (1..=7).contains(&count) && rest.chars().next().is_none_or(|next| "\t→|:-\r\n ".contains(next));
+    is_number.then(|| digits[..count].parse().ok()).flatten()
+}
+
 /// Returns the number that a tool put in front of a line (`  12\t`, `12→`, `12:`, `12-`), and where the line itself
-/// starts.
-fn line_number(text: &str, line: Range<usize>) -> (Option<Range<usize>>, usize) {
+/// starts. In front of a tab and of `|` a number may be a value: there it has to be counted.
+fn line_number(text: &str, line: Range<usize>, is_counted: bool) -> (Option<Range<usize>>, usize) {
     let all = &text[line.clone()];
     let blank = all.len() - all.trim_start().len();
     let digits = all[blank..].bytes().take_while(u8::is_ascii_digit).count();
     let rest = &all[blank + digits..];
     let mark = match rest.chars().next() {
-        Some(mark @ ('\t' | '→' | '|')) => mark.len_utf8(),
+        Some('→') => '→'.len_utf8(),
+        Some('\t' | '|') if is_counted => 1,
         // A time of day has a digit behind its colon. One space belongs to the colon, as transcripts write it.
         Some(':') if rest[1..].starts_with(' ') => 2,
         Some(':') if !rest[1..].starts_with(|char: char| char.is_ascii_digit()) => 1,
@@ -186,9 +209,12 @@ mod tests {
             Cut::NumberedLines,
             &["12|let x = 1;", "13|let y;", "14|  more", "2024-05-01 log"],
         );
-        check("<output>\nfn a()\n</output>\n   325\n 7\n42", Cut::NumberedLines, &["fn a()", " 7", "42"]);
+        check("<output>\nfn a()\n</output>\n   325\n 7\n42", Cut::NumberedLines, &["fn a()", "   325", " 7", "42"]);
+        check("   324\tfn a()\n   325\n   326\t}\n", Cut::NumberedLines, &["324|fn a()"]);
+        check("4096\t./a\n12\t./b", Cut::NumberedLines, &["4096\t./a", "12\t./b"]);
+        check("17|Ann\n19|Bob", Cut::NumberedLines, &["17|Ann", "19|Bob"]);
         check("<output>", Cut::Lines, &["<output>"]);
-        check("  1160\n 10160\t\n1160\t\n1160:\n1161-\n  1162→\n12", Cut::NumberedLines, &["12"]);
+        check("  1160\n  1161\n 10160\t\n1160\t\n1160:\n1161-\n  1162→\n12", Cut::NumberedLines, &["12"]);
         check("Exit code: 0\n[Old tool result content cleared]\nExit code: 1", Cut::NumberedLines, &["Exit code: 1"]);
         check(
             "Thanks for that. I moved to v1.2 on Monday. Never push to the main branch, please! Ok.\nShort. Line.",

@@ -165,13 +165,14 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
             row.clear();
         }
         row_gap = gap_here;
-        // A number is shown where lines were left out, so that the place can be found again.
+        // A number is shown where it does not follow from the one before: a search prints the places of what it found, and behind
+        // lines that were left out the place has to be found again.
         let is_first = rows.is_empty();
         if let Some(speaker) = passage.speaker.as_ref().filter(|_| is_first) {
             row.push_str(speaker);
             row.push_str(": ");
         }
-        if let Some(number) = line.number().filter(|_| gap_here || is_first) {
+        if let Some(number) = line.number().filter(|_| gap_here || is_first || !line.continues) {
             row.push_str(number);
             row.push_str(": ");
         }
@@ -190,7 +191,35 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
 mod tests {
     use std::sync::Arc;
 
+    use epitome_strategy::session::{Content, Message};
+    use epitome_strategy::{Language, View};
+    use epitome_testkit::{FakeCounter, session};
+
     use super::*;
+    use crate::source::SummaryForm;
+
+    #[test]
+    fn numbers_are_shown_where_they_do_not_follow() {
+        let check = |text: &str, expect: &[&str]| {
+            let said = "assistant: I look.\ncall Bash b {\"command\":\"x\"}\nresult b: ok\n";
+            let mut messages: Vec<_> = session(said).log().to_vec();
+            let Some(message) = messages.last_mut() else { return };
+            let Content::ToolResult(mut result) = message.blocks[0].content.clone() else { return };
+            result.text = text.into();
+            *message = Arc::new(Message::result("", result));
+            View::read_messages(&messages, &FakeCounter, Language::English, |view| {
+                let source = Source::read(view, |_| SummaryForm::default());
+                let output = source.passages.iter().find(|passage| passage.kind == PassageKind::Output);
+                let rows =
+                    output.map(|output| rows(&source, output, &vec![true; source.lines.len()])).unwrap_or_default();
+                assert_eq!(rows.iter().map(|(text, _)| text.to_owned()).collect::<Vec<_>>(), expect);
+            });
+        };
+        check("12:let a;\n340:let b;", &["12: let a;", "340: let b;"]);
+        check("    12\tlet a;\n    13\n    14\tlet b;", &["12: let a;", "let b;"]);
+        check("404: Not Found\n405: No Method\n500: Fault", &["404: Not Found", "No Method", "500: Fault"]);
+        check("count\n-------\n     42\n(1 row)", &["count", "     42", "(1 row)"]);
+    }
 
     #[test]
     fn parts_of_a_line() {
@@ -204,6 +233,7 @@ mod tests {
                     source: Arc::clone(&source_text),
                     range: at..at + length,
                     number: None,
+                    continues: false,
                     sign: Sign::Plain,
                     starts_line: at == 0 || text[..at].ends_with('\n'),
                     gap_before: false,

@@ -1,5 +1,6 @@
 //! Reads a session as passages of lines: the messages of the view, and those behind an earlier transcript.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use epitome_strategy::commands::{LastingResults, script_in};
 use epitome_strategy::session::heading::{is_missing_result, without_notes};
 use epitome_strategy::session::{CallId, Content, Heading, Media};
-use epitome_strategy::speech::Demand;
+use epitome_strategy::state::plan_items;
 use epitome_strategy::transcript::{self, LeftOutCalls, Record, Rows, Sign, Speaker};
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
@@ -33,6 +34,8 @@ pub struct Source {
     pub(crate) messages: u32,
     /// Calls of the present unit that wait for their results.
     waiting: HashMap<CallId, u32>,
+    /// The scripts of the present unit's calls.
+    scripts: HashMap<u32, String>,
     /// The newest call in plain text.
     text_call: Option<u32>,
     /// The folder of the newest call.
@@ -78,6 +81,7 @@ impl Source {
             let place = SourcePosition { unit: index as u32, at: None };
             source.is_newest = view.protection(index) == Protection::NewestStep;
             source.waiting.clear();
+            source.scripts.clear();
             match behind.remove(&index) {
                 Some(SummaryContent::Messages(messages)) => {
                     messages.iter().for_each(|it| source.read_message(it, place, None))
@@ -106,11 +110,14 @@ impl Source {
             let (Some(first), Some(last)) = (lines.first(), lines.last()) else { continue };
             let (start, text) = (first.range.start, Arc::clone(&first.source));
             let demands = speech::demands(view.lexicon(), &text[start..last.range.end]);
+            // Lines and demands come in order, so what ended in front of a line is behind it for good.
+            let mut left = &demands[..];
             for line in lines {
-                let overlaps = |demand: &&Demand| {
-                    demand.range.start + start < line.range.end && line.range.start < demand.range.end + start
-                };
-                line.demand = demands.iter().filter(overlaps).map(|demand| demand.binding).fold(0.0, f32::max);
+                while left.first().is_some_and(|demand| demand.range.end + start <= line.range.start) {
+                    left = &left[1..];
+                }
+                let overlapping = left.iter().take_while(|demand| demand.range.start + start < line.range.end);
+                line.demand = overlapping.map(|demand| demand.binding).fold(0.0, f32::max);
             }
         }
     }
@@ -197,7 +204,12 @@ impl Source {
 
     fn read_call(&mut self, name: &Arc<str>, arguments: &str, place: SourcePosition) -> u32 {
         let json: Option<Value> = arguments.trim_start().starts_with('{').then(|| arguments.parse().ok()).flatten();
-        let call_text = arguments::call_text(json.as_ref(), arguments, &mut self.folder);
+        let lists_tasks = match tools::kind(name) {
+            tools::ToolKind::Plan => true,
+            tools::ToolKind::Other => json.as_ref().is_some_and(|json| !plan_items(json).is_empty()),
+            _ => false,
+        };
+        let call_text = arguments::call_text(json.as_ref(), arguments, lists_tasks, &mut self.folder);
         let name = &one_line(name);
         let head: Arc<str> = if call_text.head.is_empty() {
             Arc::clone(name)
@@ -209,8 +221,11 @@ impl Source {
         (recorded.lists_tasks, recorded.writes_task) =
             (call_text.lists_tasks, call_text.writes_task && recorded.kind == tools::ToolKind::Plan);
         if recorded.kind == tools::ToolKind::Shell {
-            let script = json.as_ref().map_or_else(|| Some(arguments.to_owned()), script_in);
-            recorded.lasting = script.map_or_else(LastingResults::default, |script| LastingResults::of(&script));
+            let script = json.as_ref().map_or(Some(Cow::Borrowed(arguments)), |json| script_in(json).map(Cow::Owned));
+            let script = script.unwrap_or_default();
+            recorded.lasting = LastingResults::of(&script);
+            recorded.read_script(&script);
+            self.scripts.insert(action, script.into_owned());
         }
         for (sign, lines) in call_text.lines.chunk_by(|one, other| one.0 == other.0).map(|lines| (lines[0].0, lines)) {
             let joined: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
@@ -230,6 +245,8 @@ impl Source {
             message: self.messages,
             lists_tasks: false,
             writes_task: false,
+            looks: false,
+            reports_state: false,
             lasting: LastingResults::default(),
             ending: None,
             outcome: None,
@@ -240,6 +257,7 @@ impl Source {
             source: head,
             range,
             number: None,
+            continues: false,
             sign: Sign::Plain,
             starts_line: true,
             gap_before: false,
@@ -279,7 +297,8 @@ impl Source {
         self.add_parts(text, told, PassageKind::SpokenThroughTool, PassageKind::Output, action, place);
         let Some(action) = action.map(|action| action as usize) else { return };
         let known = &self.actions[action];
-        let (ending, line) = outcome::ending(known.kind, self.request(known), text, is_error, self.flags);
+        let asked = self.scripts.get(&(action as u32)).map_or_else(|| self.request(known), String::as_str);
+        let (ending, line) = outcome::ending(known.kind, asked, text, is_error, self.flags);
         let tells = |it: &Line| line.is_some_and(|line| it.text().trim() == line);
         let outcome = self.lines[first..].iter().rposition(tells).map(|at| (first + at) as u32);
         (self.actions[action].ending, self.actions[action].outcome) = (ending, outcome);
@@ -345,6 +364,7 @@ impl Source {
                 source: Arc::clone(text),
                 range: shift(piece.range),
                 number: piece.number.map(shift),
+                continues: piece.continues,
                 sign,
                 starts_line: piece.starts_line,
                 gap_before: false,
@@ -399,6 +419,10 @@ impl Source {
                     let known = &mut self.actions[action as usize];
                     known.lists_tasks = known.kind == tools::ToolKind::Plan && !arguments.is_empty();
                     known.ending = ending;
+                    if known.kind == tools::ToolKind::Shell {
+                        let head = self.request(&self.actions[action as usize]).to_owned();
+                        self.actions[action as usize].read_script(&head);
+                    }
                     let action = Some(action);
                     for (sign, rows) in arguments {
                         self.add_rows(PassageKind::Argument, &rows, action, sign, place);

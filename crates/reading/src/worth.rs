@@ -9,7 +9,7 @@ use epitome_strategy::transcript::{Ending, Sign};
 use epitome_strategy::{Cue, Cues, View};
 use rayon::prelude::*;
 
-use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
+use crate::actions::{newest_of_same, signature};
 use crate::changes::replaced_lines;
 use crate::counts::{Counts, ModelTerms};
 use crate::matching;
@@ -168,20 +168,24 @@ impl Worth {
             match (passage.kind, action) {
                 (PassageKind::SpokenThroughTool, _) => self.set(passage, of_kind, TOLD_FLAT),
                 (PassageKind::Call, Some(action)) => {
-                    let changes = is_newest && matches!(action.kind, ToolKind::Edit | ToolKind::Write);
+                    let edits = matches!(action.kind, ToolKind::Edit | ToolKind::Write);
+                    let changes = is_newest && edits && !action.has_failed();
                     self.set(passage, of_kind, CALL_FLAT + if changes { CHANGE_FLAT } else { 0.0 });
                 }
-                (PassageKind::Argument, _) if source.lines[passage.lines.start as usize].sign == Sign::New => {
+                (PassageKind::Argument, action)
+                    if source.lines[passage.lines.start as usize].sign == Sign::New
+                        && action.is_none_or(|action| !action.has_failed()) =>
+                {
                     self.set(passage, of_kind * CHANGED, 0.0);
                 }
                 (PassageKind::Argument, Some(action)) if action.lists_tasks => self.set(passage, of_kind, TASK_FLAT),
                 (PassageKind::Output, Some(action)) if only_confirms(action) => self.set(passage, of_kind * ECHO, 0.0),
                 (PassageKind::Output, action) => {
-                    let reads = action.is_some_and(|action| is_reading(source, action));
+                    let reads = action.is_some_and(|action| action.is_reading());
                     let mut factor = of_kind;
                     factor *= match action {
                         Some(_) if !is_newest => OUTDATED,
-                        Some(action) if is_of_state(source, action) => STATE,
+                        Some(action) if action.kind == ToolKind::Shell && action.reports_state => STATE,
                         _ => 1.0,
                     };
                     if reads {
@@ -269,7 +273,7 @@ fn outcomes(view: &View<'_>, source: &Source) -> Vec<u32> {
     let tells = |passage: &&Passage| {
         let action = passage.action.map(|action| &source.actions[action as usize]);
         passage.kind == PassageKind::Output
-            && action.is_none_or(|action| !only_confirms(action) && !is_reading(source, action))
+            && action.is_none_or(|action| !only_confirms(action) && !action.is_reading())
     };
     let lines = source.passages.iter().filter(tells).flat_map(|passage| passage.lines.clone());
     lines.filter(|line| cues.has(source.lines[*line as usize].text())).collect()

@@ -101,9 +101,21 @@ impl Ending {
 /// says so.
 pub(super) fn read_call(line: &str) -> (&str, &str, Option<Ending>) {
     let ended = Ending::ALL.into_iter().find_map(|it| Some((line.strip_suffix(it.mark())?, it)));
-    let (call, ending) = ended.map_or((line, None), |(call, ending)| (call, Some(ending)));
+    let unescaped = || line.strip_suffix(ESCAPE).filter(|call| !escape_of(call).is_empty()).unwrap_or(line);
+    let (call, ending) = ended.map_or_else(|| (unescaped(), None), |(call, ending)| (call, Some(ending)));
     let (name, head) = call.split_once(": ").unwrap_or((call, ""));
     (name, head, ending)
+}
+
+/// What stands behind the line of a call that ends like a mark of its ending and has none, as `grep -c ✓` does.
+const ESCAPE: &str = "\\";
+
+/// Returns what has to stand behind the line of a call without an ending: nothing, or the escape where it ends like one, escaped
+/// or not.
+pub(super) fn escape_of(head: &str) -> &'static str {
+    let head = head.trim_end_matches(ESCAPE);
+    let is_like_ending = Ending::ALL.iter().any(|ending| head.ends_with(ending.mark().trim_start()));
+    if is_like_ending { ESCAPE } else { "" }
 }
 
 /// Whether a line is the first of a record.

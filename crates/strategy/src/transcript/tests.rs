@@ -108,7 +108,7 @@ fn record() -> impl Strategy<Value = Record> {
     });
     let output = prop_oneof![Just(Rows::default()), lines()];
     let ending = prop::option::of(prop::sample::select(Ending::ALL.to_vec()));
-    let call = ("[a-zA-Z_]{1,8}", "[a-z/. :]{0,12}", ending, arguments, output)
+    let call = ("[a-zA-Z_]{1,8}", "[a-z/. :]{0,12}( ?[✓✗∅]\\\\{0,2})?", ending, arguments, output)
         .prop_map(|(name, head, ending, arguments, output)| Record::Call { name, head, ending, arguments, output });
     let left_out = (1..1_000_u32, 0..9_u32, prop::collection::vec("[ -~▸…×✗]{1,12}", 0..6)).prop_map(
         |(calls, failures, names)| {

@@ -2,7 +2,7 @@
 
 use crate::levels::{CONTINUATION, escaped, in_one_line};
 
-use super::marks::{CALL, Ending, FAILURES, LEFT_OUT, NAMED, NAMES, OUTPUT, Speaker, TIMES, sign_mark};
+use super::marks::{CALL, Ending, FAILURES, LEFT_OUT, NAMED, NAMES, OUTPUT, Speaker, TIMES, escape_of, sign_mark};
 use super::record::{LeftOutCalls, Record, Rows};
 
 /// Returns the text of records, without a line feed at the end. Linear.
@@ -40,7 +40,7 @@ pub fn write(records: &[Record]) -> String {
                     text.push_str(": ");
                     text.push_str(&in_one_line(head));
                 }
-                text.push_str(ending.map_or("", Ending::mark));
+                text.push_str(ending.map_or_else(|| escape_of(head), Ending::mark));
                 text.push('\n');
                 for (sign, rows) in arguments {
                     write_rows(&mut text, rows, sign_mark(*sign), sign_mark(*sign), false);
