@@ -46,9 +46,7 @@ impl Editor<'_> {
             if !paired && unit.kind == UnitKind::Orphan {
                 orphans.extend(unit.entries.clone());
             } else if !paired && !unit.closed && Some(index) != last {
-                let caller = &entries[unit.entries.start];
-                let results = missing_results(entries, unit, self.context);
-                dead.push((caller.position, caller.message.id.to_string(), results));
+                dead.extend(missing_results(entries, unit, self.context));
             } else if unit.entries.len() == 1 && is_blank(&entries[unit.entries.start].message) {
                 empty.extend(unit.entries.clone());
             }
@@ -152,20 +150,27 @@ impl Editor<'_> {
     }
 }
 
-/// Returns answers for the calls of `unit` that have none.
-fn missing_results(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec<ToolResult> {
-    let caller = &entries[unit.entries.start].message;
+/// Returns answers for the calls of `unit` that have none, by the messages that made them: the place and the id of each.
+fn missing_results(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec<(Position, String, Vec<ToolResult>)> {
     let mut open = OpenCalls::default();
-    caller.calls().for_each(|(block, call)| open.open(0, call, block));
-    let results = entries[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks);
-    let answered: HashSet<usize> = results.filter_map(|block| Some(open.answer(block.as_result()?)?.1)).collect();
-    let unanswered = caller.calls().filter(|(block, _)| !answered.contains(block));
-    let answer = |(_, call): (usize, &ToolCall)| ToolResult {
+    let mut answered: HashSet<(usize, usize)> = HashSet::new();
+    for position in unit.entries.clone() {
+        let message = &entries[position].message;
+        message.calls().for_each(|(block, call)| open.open(position, call, block));
+        answered.extend(message.blocks.iter().filter_map(|block| open.answer(block.as_result()?)));
+    }
+    let answer = |call: &ToolCall| ToolResult {
         call_id: call.id.clone(),
         name: None,
         text: missing_result(context.language).into(),
         attachments: Vec::new(),
         is_error: true,
     };
-    unanswered.map(answer).collect()
+    let of_message = |position: usize| {
+        let Entry { position: place, message, .. } = &entries[position];
+        let unanswered = message.calls().filter(|(block, _)| !answered.contains(&(position, *block)));
+        let answers: Vec<ToolResult> = unanswered.map(|(_, call)| answer(call)).collect();
+        (!answers.is_empty()).then(|| (*place, message.id.to_string(), answers))
+    };
+    unit.entries.clone().filter_map(of_message).collect()
 }

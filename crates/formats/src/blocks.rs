@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use epitome_session::{
-    Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock, Role,
-    heading::is_notes, speaker, split_media,
+    Block, CallId, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock,
+    Role, heading::is_notes, speaker, split_media,
 };
 
 use crate::json::Object;
@@ -18,6 +18,29 @@ pub(crate) fn with_raw(content: Content, dialect: Dialect, json: &str) -> Block 
 pub(crate) fn opaque(json: &str, dialect: Dialect) -> Block {
     let kind = Object::parse(json).and_then(|object| object.text("type")).unwrap_or_default();
     Block::new(Content::Opaque(OpaqueBlock { kind: Arc::from(&*kind), json: Arc::from(json), dialect }))
+}
+
+/// The field of a call, and of its result, that says what called: a program that the provider runs.
+pub(crate) const CALLER: &str = "caller";
+
+/// The call of the program that makes the call in a block, or that its result is for (Anthropic's and OpenAI's documentation of
+/// "Programmatic tool calling"). `None` where the model calls itself.
+pub(crate) fn caller_of(block: &Block) -> Option<CallId> {
+    let field = match block.raw.as_ref()?.dialect {
+        Dialect::Anthropic => "tool_id",
+        Dialect::OpenaiResponses => "caller_id",
+        Dialect::OpenaiChat | Dialect::Gemini | Dialect::Pi => return None,
+    };
+    let raw = block.raw.as_ref().filter(|raw| raw.json.contains("\"caller\""))?;
+    let caller = Object::parse(&raw.json)?.object(CALLER)?;
+    caller.has(field).then(|| caller.id(field))
+}
+
+/// The call, of an earlier message of the model's, that makes the calls in a message's blocks.
+pub(crate) fn program_of(blocks: &[Block]) -> Option<CallId> {
+    let calls = || blocks.iter().filter(|block| block.as_call().is_some());
+    let is_here = |id: &CallId| calls().filter_map(Block::as_call).any(|call| call.id == *id);
+    calls().filter_map(caller_of).find(|id| !is_here(id))
 }
 
 /// Configuration of the kind `kind` that stands among the messages, kept byte for byte.
@@ -134,7 +157,10 @@ fn result_message(block: Block) -> Message {
 pub(crate) fn model_messages(blocks: Vec<Block>) -> Vec<Message> {
     let mut messages = Vec::new();
     let mut said: Vec<Block> = Vec::new();
-    let say = |said: &mut Vec<Block>| Message::new("", Role::Assistant, Origin::Model, std::mem::take(said));
+    let say = |said: &mut Vec<Block>| {
+        let program = program_of(said);
+        Message { program, ..Message::new("", Role::Assistant, Origin::Model, std::mem::take(said)) }
+    };
     for block in blocks {
         if block.as_result().is_none() {
             said.push(block);

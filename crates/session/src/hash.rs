@@ -84,8 +84,20 @@ impl HashBuilder {
     }
 
     fn message(&mut self, message: &Message) {
-        let Message { id, role, origin, blocks, name, timestamp, pinned, text_calls, usage, records, recorded_call_id } =
-            message;
+        let Message {
+            id,
+            role,
+            origin,
+            blocks,
+            name,
+            timestamp,
+            pinned,
+            text_calls,
+            usage,
+            records,
+            recorded_call_id,
+            program,
+        } = message;
         self.text(id.as_str());
         self.number(*role as u64);
         self.number(*origin as u64);
@@ -102,6 +114,7 @@ impl HashBuilder {
         self.numbers([input, cache_read, cache_write, output]);
         self.list(records, |parts, record| parts.number(*record));
         self.optional_text(recorded_call_id.as_deref());
+        self.optional_text(program.as_deref());
     }
 
     fn block(&mut self, Block { content, raw, typed, instructions }: &Block) {

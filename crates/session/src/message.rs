@@ -181,6 +181,11 @@ pub struct Message {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false, value_type = Option<String>))]
     pub recorded_call_id: Option<CallId>,
+    /// The call of an earlier message from which this one's calls are made: a program that the provider runs, and that goes on
+    /// with their results. Both are parts of one step; empty for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false, value_type = Option<String>))]
+    pub program: Option<CallId>,
 }
 
 impl Message {
@@ -203,6 +208,7 @@ impl Message {
             usage: None,
             records: Vec::new(),
             recorded_call_id: None,
+            program: None,
         }
     }
 

@@ -38,7 +38,7 @@ pub struct Session {
     ids: HashMap<MessageId, u32>,
     /// Which call each result answers, and the calls that wait.
     pairing: Pairing,
-    /// The calling message that is followed only by its own results so far.
+    /// The calling message that is followed only by its own results so far, and by what programs that it started called.
     answering: Option<u32>,
     /// The hash of the log.
     log_hash: Hash,
@@ -128,13 +128,20 @@ impl Session {
         });
         let position = self.place(&message, index, call.map(|call| call as u32));
         if message.role != Role::Tool {
-            self.answering = message.calls().next().map(|_| index);
+            let step = self.answering.filter(|step| self.is_continued_by(*step, &message));
+            self.answering = step.or_else(|| message.calls().next().map(|_| index));
         }
         self.log_hash = hash::log(&self.log_hash, &message);
         let message = Arc::new(message);
         self.log.push(Arc::clone(&message));
         self.positions.push(position);
         Entry::new(EntryKey::Log(index), position, message)
+    }
+
+    /// Whether a message's calls are made from a program that the step begun by message `step` of the log started.
+    fn is_continued_by(&self, step: u32, message: &Message) -> bool {
+        let Some(program) = message.program.as_ref().filter(|_| message.role == Role::Assistant) else { return false };
+        self.log[step as usize..].iter().any(|message| message.calls().any(|(_, call)| call.id == *program))
     }
 
     fn unique_id(&mut self, id: MessageId, index: u32) -> MessageId {
@@ -158,7 +165,7 @@ impl Session {
             return own;
         }
         match call {
-            Some(call) if self.answering == Some(call) => own,
+            Some(call) if self.answering.is_some_and(|step| step <= call) => own,
             // Directly behind its call, whatever has arrived between.
             Some(call) => {
                 self.answering = None;

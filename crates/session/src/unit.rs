@@ -18,7 +18,7 @@ pub enum UnitKind {
     User,
     /// A user-role message that no person typed.
     Injected,
-    /// A model's message with all its calls and their results.
+    /// A model's message with all its calls and their results, and those of the programs that it started.
     Step,
     /// A summary or notice of an earlier compaction.
     Summary,
@@ -41,8 +41,8 @@ pub struct Unit {
 
 /// Returns the units of a view, in order; every entry belongs to exactly one. Linear in the view.
 ///
-/// A step includes the results that answer its calls and follow it directly; for an agent that calls tools in plain
-/// text, the outputs that follow.
+/// A step includes the results that answer its calls and follow it directly, and while one of these calls is a program that
+/// waits, the messages with the calls that are made from it; for an agent that calls tools in plain text, the outputs that follow.
 pub fn units(entries: &[Entry]) -> Vec<Unit> {
     let mut units = Vec::new();
     let mut round = 0;
@@ -74,19 +74,28 @@ fn step_end(entries: &[Entry], start: usize) -> (usize, bool) {
     // searched for.
     let mut open: HashMap<&str, usize> = HashMap::new();
     let mut waiting = 0;
-    for (_, call) in message.calls() {
-        *open.entry(&call.id).or_default() += 1;
-        waiting += 1;
-    }
-    let mut end = start + 1;
-    while let Some(entry) = entries.get(end)
-        && entry.message.role == Role::Tool
-        && let Some(result) = entry.message.blocks.iter().find_map(|block| block.as_result())
-        && let Some(open) = open.get_mut(result.call_id.as_ref()).filter(|open| **open > 0)
-    {
-        *open -= 1;
-        waiting -= 1;
+    let mut end = start;
+    loop {
+        for (_, call) in entries[end].message.calls() {
+            *open.entry(&call.id).or_default() += 1;
+            waiting += 1;
+        }
         end += 1;
+        while let Some(entry) = entries.get(end)
+            && entry.message.role == Role::Tool
+            && let Some(result) = entry.message.blocks.iter().find_map(|block| block.as_result())
+            && let Some(open) = open.get_mut(result.call_id.as_ref()).filter(|open| **open > 0)
+        {
+            *open -= 1;
+            waiting -= 1;
+            end += 1;
+        }
+        // A program that waits goes on to call in the model's next message.
+        let is_open = |program: &str| open.get(program).is_some_and(|open| *open > 0);
+        let next = entries.get(end).map(|entry| &entry.message).filter(|next| next.role == Role::Assistant);
+        if !next.and_then(|next| next.program.as_deref()).is_some_and(is_open) {
+            break;
+        }
     }
     if message.text_calls.is_empty() {
         return (end, waiting == 0);

@@ -5,7 +5,8 @@ use crate::message::{Message, TextCall};
 use crate::session::Session;
 
 /// Builds a session from a line of words: `s` system, `u` user, `i` injected, `o` tool output as a user message, `S`
-/// summary, `Y` summary of the system's side, `a` text, `t` text with a call in it, `c1+2` calls, `r1` result.
+/// summary, `Y` summary of the system's side, `a` text, `t` text with a call in it, `c1+2` calls, `p1/2+3` calls that the program
+/// 1 makes, `r1` result.
 fn session(line: &str) -> Session {
     let mut session = Session::new();
     for word in line.split_whitespace() {
@@ -23,11 +24,13 @@ fn session(line: &str) -> Session {
                 text_calls: vec![TextCall { name: "bash".into(), block: 0, start: 0, end: 1 }],
                 ..text(Role::Assistant, Origin::Model)
             },
-            "c" => {
+            "c" | "p" => {
+                let (program, ids) =
+                    ids.split_once('/').map_or((None, ids), |(program, ids)| (Some(program.into()), ids));
                 let arguments = Arguments::Json("{}".into());
                 let call = |id: &str| ToolCall { id: id.into(), name: "run".into(), arguments: arguments.clone() };
                 let blocks = ids.split('+').map(|id| Block::new(Content::ToolCall(call(id)))).collect();
-                Message::new("", Role::Assistant, Origin::Model, blocks)
+                Message { program, ..Message::new("", Role::Assistant, Origin::Model, blocks) }
             }
             "r" => {
                 let text = "x".into();
@@ -71,5 +74,11 @@ fn units_of_views() {
     check("u t", "Us1@1 St1?@1");
     check("u t u", "Us1@1 St1@1 Us1@2");
     check("S a o", "Su1@0 St1@0 In1@0");
+    // What a program calls, one after the other, is of its step.
+    check("u c1+2 r2 p1/3 r3 p1/4+5 r4 r5 r1 a u", "Us1@1 St8@1 St1@1 Us1@2");
+    check("u c1+2 r2 p1/3 r3", "Us1@1 St4?@1");
+    check("u c1+2 r2 p1/3", "Us1@1 St3?@1");
+    check("u c1+2 r2 r1 p1/3 r3", "Us1@1 St3@1 St2@1"); // it has ended
+    check("u c1+2 r2 p9/3 r3", "Us1@1 St2?@1 St2@1"); // no such program
     check("s Y u a", "Sy1@0 Su1@0 Us1@1 St1@1");
 }

@@ -85,3 +85,45 @@ fn anthropic() {
     let list = r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":null}]}]"#;
     check(Format::Anthropic, list, &["tool/Tool: result(t1 )"], &[]);
 }
+
+#[test]
+fn a_program_stays_as_it_is_with_all_that_it_calls() {
+    let user = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let call = |id: &str, lead: &str| {
+        let caller = r#""caller":{"type":"code_execution_20260120","tool_id":"srvtoolu_p"}"#;
+        format!(
+            r#"{{"role":"assistant","content":[{lead}{{"type":"tool_use","id":"{id}","name":"tide","input":{{}},{caller}}}]}}"#
+        )
+    };
+    let result = |id: &str| {
+        format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"2.1"}}]}}"#)
+    };
+    let program = r#"{"type":"server_tool_use","id":"srvtoolu_p","name":"code_execution","input":{"code":"tide()"}},"#;
+    let (first, second) = (call("t1", program), call("t2", ""));
+    let ended = r#"{"role":"assistant","content":[{"type":"code_execution_tool_result","tool_use_id":"srvtoolu_p","content":{"type":"code_execution_result","stdout":"2.1","stderr":"","return_code":0,"content":[]}},{"type":"text","text":"Done."}]}"#;
+    let (a, b, thanks, r1, r2) = (user("a"), user("b"), user("c"), result("t1"), result("t2"));
+    let opening = user("[The conversation continues from here.]");
+    let check = |messages: &[&str], numbers: &[u32], expect: &[&str]| {
+        let expect = format!(r#"{{"model":"claude-opus-5","messages":[{}]}}"#, expect.join(","));
+        assert_eq!(without(messages, numbers), expect);
+    };
+    let all: &[&str] = &[&a, &first, &r1, &second, &r2, ended, &thanks];
+    check(all, &[], all);
+    check(all, &[0], &[&opening, &first, &r1, &second, &r2, ended, &thanks]);
+    check(
+        all,
+        &[1, 2, 3, 4, 5, 6],
+        &[&format!(r#"{{"role":"user","content":[{{"type":"text","text":"a"}},{{"type":"text","text":"c"}}]}}"#)],
+    );
+    // One that still runs: the model has not gone on with the newest result.
+    check(&[&a, &b, &first, &r1, &second, &r2], &[0], &[&b, &first, &r1, &second, &r2]);
+    check(&[&a, &b, &first, &r1, &second], &[0], &[&b, &first, &r1, &second]);
+    // What is not there, or not as a program, calls nothing.
+    let lost = |numbers: &[u32]| {
+        let written = without(all, numbers);
+        assert!(!written.contains("caller"), "{written}");
+        written
+    };
+    assert!(lost(&[1, 2]).contains(r#"{"type":"tool_use","id":"t2","name":"tide","input":{}}"#));
+    assert!(lost(&[5]).contains(r#"{"type":"tool_use","id":"srvtoolu_p","#));
+}

@@ -113,6 +113,8 @@ pub(crate) fn system(system: &Value, found: &mut Findings) {
 struct State {
     open: OpenCalls,
     ids: HashSet<String>,
+    /// The calls of the provider's own tools that have no result yet: programs among them may call.
+    running: HashSet<String>,
     /// Whether the message holds something else already: its results come first.
     results_over: bool,
 }
@@ -134,6 +136,12 @@ impl State {
             }
             ("image" | "document", "user") if !block["source"].is_object() => {
                 found.add(path, "content", "the media has no source".to_owned());
+            }
+            ("server_tool_use", "assistant") => {
+                self.running.extend(block["id"].as_str().map(str::to_owned));
+            }
+            (kind, "assistant") if kind.ends_with("_tool_result") => {
+                self.running.remove(block["tool_use_id"].as_str().unwrap_or_default());
             }
             ("", _) => found.add(path, "content", "the block has no type".to_owned()),
             _ => {}
@@ -169,6 +177,10 @@ impl State {
         }
         if !block["input"].is_object() {
             found.add(path, "arguments", "the input is not an object".to_owned());
+        }
+        // "Programmatic tool calling": the program is called in the same message or before it, and waits.
+        if let Some(program) = block["caller"]["tool_id"].as_str().filter(|program| !self.running.contains(*program)) {
+            found.add(path, "caller", format!("the call is made by `{program}`, which is no call that is running"));
         }
         self.open.open(id, "tool_use");
     }

@@ -3,6 +3,7 @@
 use epitome_session::{Block, Message, MessageId, Origin, Role, Usage};
 
 use super::blocks::ResponsesItem;
+use crate::blocks::program_of;
 
 /// Collects items: what the model said between two messages of others becomes one message.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +58,8 @@ impl Grouper {
     /// The messages so far; the next item starts a new one.
     pub(crate) fn finish(&mut self) -> Vec<Message> {
         self.open = false;
+        let said = self.messages.iter_mut().filter(|message| message.role == Role::Assistant);
+        said.for_each(|message| message.program = program_of(&message.blocks));
         std::mem::take(&mut self.messages)
     }
 }

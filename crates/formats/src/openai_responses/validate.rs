@@ -18,6 +18,8 @@ pub(crate) fn check(items: &[Value], list_name: &str, continues_stored: bool, fo
         .filter(|item| item.as_object().is_some_and(|fields| class_of_item(fields) == PartClass::Call))
         .filter_map(|call| call["call_id"].as_str().or_else(|| call["id"].as_str()))
         .collect();
+    // Programs that run: they may call until their output comes ("Programmatic tool calling").
+    let mut programs: HashSet<&str> = HashSet::new();
     let mut started = continues_stored;
     for (index, item) in items.iter().enumerate() {
         let path = format!("{list_name}[{index}]");
@@ -29,7 +31,22 @@ pub(crate) fn check(items: &[Value], list_name: &str, continues_stored: bool, fo
         }
         let is_output = class == PartClass::Result;
         // The model may continue its turn before the first output; no other item may come in between.
-        let same_turn = !open.answered_some && (kind != "message" || role == "assistant");
+        let caller = item["caller"]["caller_id"].as_str();
+        let goes_on = caller.is_some_and(|caller| programs.contains(caller));
+        let same_turn = goes_on || (!open.answered_some && (kind != "message" || role == "assistant"));
+        if let Some(caller) = caller.filter(|_| class == PartClass::Call && !goes_on && !continues_stored) {
+            found.add(&path, "caller", format!("the call is made by `{caller}`, which is no program that is running"));
+        }
+        let id = item["call_id"].as_str().unwrap_or_default();
+        match kind {
+            "program" => {
+                programs.insert(id);
+            }
+            "program_output" => {
+                programs.remove(id);
+            }
+            _ => {}
+        }
         if !is_output && !same_turn {
             open.close(&path, found);
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use epitome_session::heading::missing_result;
 use epitome_session::{
     Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Language, Media, Message, OpenCalls, Origin, Role,
-    ToolCall, ToolResult,
+    ToolCall, ToolResult, units,
 };
 
 use super::changed;
@@ -16,6 +16,7 @@ use super::recorded;
 use super::source::Source;
 use super::{Wire, dialect_of};
 use crate::Format;
+use crate::blocks::{CALLER, caller_of};
 use crate::media;
 
 /// The text of a user's message that is put in front where the first one is not a user's.
@@ -106,23 +107,47 @@ pub(crate) fn is_paired(entries: &[Entry], profile: Wire) -> bool {
     if !takes_results_without_ids(profile) && entries.iter().any(came_otherwise) {
         return false;
     }
-    let pairs = pairs(entries);
-    let last = entries.iter().rposition(|entry| entry.message.role != Role::Tool);
-    let mut step = None;
-    for (index, entry) in entries.iter().enumerate() {
+    let (pairs, steps) = (pairs(entries), Steps::of(entries));
+    entries.iter().enumerate().all(|(index, entry)| {
         if entry.message.role == Role::Tool {
-            if pairs.calls.get(&index).is_none_or(|(call, _)| Some(*call) != step) {
-                return false;
-            }
-            continue;
+            return pairs.calls.get(&index).is_some_and(|(call, _)| steps.are_one(*call, index));
         }
-        step = Some(index);
-        let unanswered = calls_of(&entry.message).any(|(block, _)| !pairs.answers.contains_key(&(index, block)));
-        if unanswered && Some(index) != last {
-            return false;
-        }
+        let mut unanswered =
+            calls_of(&entry.message).filter(|(block, _)| !pairs.answers.contains_key(&(index, *block)));
+        unanswered.all(|(block, _)| steps.may_wait(index, &entry.message.blocks[block]))
+    })
+}
+
+/// Which entries are one step: a message with its calls and results, and what programs that it started call.
+struct Steps {
+    /// By entry, the number of its unit.
+    units: Vec<usize>,
+    /// The last entry that is not a result: calls in it may stay open.
+    last: Option<usize>,
+}
+
+impl Steps {
+    /// The steps of a view. Linear in it.
+    fn of(entries: &[Entry]) -> Self {
+        let last = entries.iter().rposition(|entry| entry.message.role != Role::Tool);
+        let units = units(entries).into_iter().enumerate().flat_map(|(number, unit)| unit.entries.map(move |_| number));
+        Self { units: units.collect(), last }
     }
-    true
+
+    fn are_one(&self, one: usize, other: usize) -> bool {
+        self.units[one] == self.units[other]
+    }
+
+    /// Whether an entry is of the newest step.
+    fn is_newest(&self, index: usize) -> bool {
+        self.last.is_some_and(|last| self.are_one(index, last))
+    }
+
+    /// Whether the call in a block of an entry may be without its result: those of the last message, and before it in its step
+    /// what the provider runs.
+    fn may_wait(&self, index: usize, call: &Block) -> bool {
+        self.last == Some(index) || (self.is_newest(index) && recorded::is_of_provider(call))
+    }
 }
 
 /// Plans the rendering of a view. Linear in it.
@@ -133,7 +158,9 @@ pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Wire, source: Option<&Sour
         profile,
         source,
         changed_from: first_changed(entries),
-        last: entries.iter().rposition(|entry| entry.message.role != Role::Tool),
+        steps: Steps::of(entries),
+        programs: HashSet::new(),
+        later: HashMap::new(),
         prompt: prompt_len(entries),
         turns: Vec::with_capacity(entries.len()),
         warnings: Vec::new(),
@@ -142,7 +169,11 @@ pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Wire, source: Option<&Sour
     };
     for (index, entry) in entries.iter().enumerate() {
         match entry.message.role {
-            Role::Tool if pairs.calls.contains_key(&index) => {}
+            Role::Tool if pairs.calls.contains_key(&index) => {
+                if let Some(answer) = planner.later.remove(&index) {
+                    planner.answer(answer);
+                }
+            }
             Role::Tool => planner.warn(format!("the result {} was left out: its call is not there", entry.message.id)),
             Role::Assistant => planner.step(index, &pairs),
             Role::System | Role::User => {
@@ -186,13 +217,28 @@ fn prompt_len(entries: &[Entry]) -> usize {
     entries.iter().enumerate().take_while(begins).count()
 }
 
+/// A result to render, and the call that it answers.
+struct Answer {
+    /// The entry of the result.
+    entry: usize,
+    /// The entry and the block of the call.
+    call: (usize, usize),
+    /// The id under which the call is written, where it is written.
+    id: Option<CallId>,
+    /// Whether the call is written as one of the client's, and was another.
+    is_foreign: bool,
+}
+
 struct Planner<'a, 's> {
     entries: &'a [Entry],
     profile: Wire,
     source: Option<&'s Source<'s>>,
     changed_from: usize,
-    /// The last entry that is not a result: calls in it may stay open.
-    last: Option<usize>,
+    steps: Steps,
+    /// The calls of the provider's own tools that are written as they were recorded: programs among them call others.
+    programs: HashSet<CallId>,
+    /// By entry, the answers that stand behind later messages of their step: those of programs.
+    later: HashMap<usize, Answer>,
     /// The number of entries that are the system prompt.
     prompt: usize,
     turns: Vec<MessageToRender<'a>>,
@@ -220,10 +266,15 @@ impl<'a> Planner<'a, '_> {
             .filter(|(answer, block)| !recorded::is_pair(&message.blocks[*block], &self.entries[*answer].message))
             .map(|(_, block)| *block)
             .collect();
-        if self.last != Some(index) {
-            // What is answered here is answered as a call of the client's.
-            let unanswered = blocks.into_iter().filter(|block| !pairs.answers.contains_key(&(index, *block)));
-            foreign.extend(unanswered.filter(|block| recorded::is_of_provider(&message.blocks[*block])));
+        // What is answered here is answered as a call of the client's.
+        let unanswered = blocks.into_iter().filter(|block| !pairs.answers.contains_key(&(index, *block)));
+        let dead = unanswered.filter(|block| !self.steps.may_wait(index, &message.blocks[*block]));
+        foreign.extend(dead.filter(|block| recorded::is_of_provider(&message.blocks[*block])));
+        for (block, call) in message.calls().filter(|(block, _)| !foreign.contains(block)) {
+            let block = &message.blocks[block];
+            if recorded::is_of_provider(block) && self.is_own_block(block) {
+                self.programs.insert(Arc::clone(&call.id));
+            }
         }
         // New ids are given in the order of the calls, before anything is rendered that repeats them.
         let ids: Vec<(usize, CallId)> = message
@@ -238,31 +289,23 @@ impl<'a> Planner<'a, '_> {
             let at = ids.binary_search_by_key(&wanted, |(block, _)| *block).ok()?; // in the order of the blocks
             Some(Arc::clone(&ids[at].1))
         };
-        for (answer, block) in answers {
-            let custom = is_custom(&message.blocks[block]);
-            let tool = message.blocks[block].as_call().map(|call| Arc::clone(&call.name));
-            let at = self.turns.len();
-            // What a provider's own tool gave goes with its call as both were recorded, whatever ids they have.
-            let id = id_of(block).filter(|id| {
-                let is_own = !foreign.contains(&block) && recorded::is_of_provider(&message.blocks[block]);
-                !is_own || message.blocks[block].as_call().is_some_and(|call| call.id != *id)
-            });
-            self.add(answer, id, tool.as_deref());
-            let may_be_beside = !foreign.contains(&block) && self.is_own_block(&message.blocks[block]);
-            if let Some(turn) = self.turns.get_mut(at) {
-                (turn.of_custom_call, turn.tool) = (custom, tool);
-                turn.is_beside_call = may_be_beside && recorded::is_beside_call(&message.blocks[block], &turn.message);
-                if custom != is_custom_output(&turn.message) || foreign.contains(&block) {
-                    turn.message.to_mut().blocks.iter_mut().for_each(|block| block.raw = None);
-                    turn.is_as_read = false;
-                }
+        let next = self.entries[index + 1..].iter().position(|entry| entry.message.role != Role::Tool);
+        let next = next.map_or(self.entries.len(), |next| index + 1 + next);
+        for (entry, block) in answers {
+            let is_foreign = foreign.contains(&block);
+            let answer = Answer { entry, call: (index, block), id: id_of(block), is_foreign };
+            // What a program gives at last stands where it did, behind what it called; all other results follow their calls.
+            let is_later = entry > next && self.steps.are_one(index, entry) && !is_foreign;
+            if is_later && recorded::is_of_provider(&message.blocks[block]) {
+                self.later.insert(entry, answer);
+            } else {
+                self.answer(answer);
             }
         }
-        let mut unanswered = ids.iter().filter(|(block, _)| !pairs.answers.contains_key(&(index, *block)));
-        if self.last == Some(index) {
-            self.is_open = unanswered.next().is_some();
-            return;
-        }
+        let unanswered = ids.iter().filter(|(block, _)| !pairs.answers.contains_key(&(index, *block)));
+        let (waiting, unanswered): (Vec<_>, Vec<_>) =
+            unanswered.partition(|(block, _)| self.steps.may_wait(index, &message.blocks[*block]));
+        self.is_open |= !waiting.is_empty();
         for (block, id) in unanswered {
             let text = Arc::from(missing_result(Language::English));
             let result =
@@ -272,6 +315,29 @@ impl<'a> Planner<'a, '_> {
             let tool = message.blocks[*block].as_call().map(|call| Arc::clone(&call.name));
             self.turns.push(MessageToRender { tool, of_custom_call, ..MessageToRender::new(Cow::Owned(answer)) });
             self.changed_from = self.changed_from.min(index + 1);
+        }
+    }
+
+    /// A result, as its call is written.
+    fn answer(&mut self, Answer { entry, call: (index, block), id, is_foreign }: Answer) {
+        let called = &self.entries[index].message.blocks[block];
+        let custom = is_custom(called);
+        let tool = called.as_call().map(|call| Arc::clone(&call.name));
+        let at = self.turns.len();
+        // What a provider's own tool gave goes with its call as both were recorded, whatever ids they have.
+        let id = id.filter(|id| {
+            let is_own = !is_foreign && recorded::is_of_provider(called);
+            !is_own || called.as_call().is_some_and(|call| call.id != *id)
+        });
+        self.add(entry, id, tool.as_deref());
+        let may_be_beside = !is_foreign && self.is_own_block(called);
+        if let Some(turn) = self.turns.get_mut(at) {
+            (turn.of_custom_call, turn.tool) = (custom, tool);
+            turn.is_beside_call = may_be_beside && recorded::is_beside_call(called, &turn.message);
+            if custom != is_custom_output(&turn.message) || is_foreign {
+                turn.message.to_mut().blocks.iter_mut().for_each(|block| block.raw = None);
+                turn.is_as_read = false;
+            }
         }
     }
 
@@ -373,7 +439,21 @@ impl<'a> Planner<'a, '_> {
             message.to_mut().blocks.retain(|_| keeps.next().unwrap_or(true));
         }
         self.leave_out_attachments(index, &mut message);
+        self.leave_out_callers(&mut message);
         message
+    }
+
+    /// Takes what calls it out of a call, and out of its result, where that program is not there as one.
+    fn leave_out_callers(&self, message: &mut Cow<'a, Message>) {
+        let is_lost = |block: &Block| {
+            self.is_own_block(block) && caller_of(block).is_some_and(|caller| !self.programs.contains(&caller))
+        };
+        if !message.blocks.iter().any(is_lost) {
+            return;
+        }
+        for block in message.to_mut().blocks.iter_mut().filter(|block| is_lost(block)) {
+            block.raw = block.raw.as_ref().and_then(|raw| recorded::without(raw, CALLER));
+        }
     }
 
     fn keeps(&mut self, index: usize, block: &Block) -> bool {
@@ -447,9 +527,9 @@ impl<'a> Planner<'a, '_> {
         in_place && carries_reasoning(read_from, own_file.unwrap_or(Format::from(self.profile)), block)
     }
 
-    /// Whether an entry is the newest step and the model is still at it: its calls are open, or just answered.
+    /// Whether an entry is of the newest step and the model is still at it: its calls are open, or just answered.
     fn is_open_step(&self, index: usize) -> bool {
-        self.last == Some(index) && self.entries[index].message.calls().next().is_some()
+        self.steps.is_newest(index) && self.entries[index].message.calls().next().is_some()
     }
 
     /// Puts a user's message in front where the first one is not a user's.

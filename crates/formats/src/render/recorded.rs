@@ -1,8 +1,9 @@
 //! How the recorded bytes of calls and results go together.
 
-use epitome_session::{Block, Dialect, Message};
+use epitome_session::{Block, Dialect, Message, RawBlock};
+use serde_json::Value;
 
-use crate::json::Object;
+use crate::json::{self, Object};
 
 /// The fields that make a part of Gemini's a call or a result, with the other spelling.
 const PARTS: [(&str, &str); 6] = [
@@ -74,4 +75,14 @@ fn tool_of(kind: &str) -> &str {
 pub(super) fn is_beside_call(call: &Block, answer: &Message) -> bool {
     let kind = answer.blocks.first().and_then(kind_of);
     is_of_provider(call) && kind.is_some_and(|kind| !kind.ends_with("_output"))
+}
+
+/// The recorded bytes without a field; `None` where they are no object.
+pub(super) fn without(raw: &RawBlock, field: &str) -> Option<RawBlock> {
+    let kept = json::keep_halves(&raw.json);
+    let mut value: Value = serde_json::from_str(kept.as_deref().unwrap_or(&raw.json)).ok()?;
+    value.as_object_mut()?.shift_remove(field);
+    let written = value.to_string();
+    let json = if kept.is_some() { json::restore_halves(written) } else { written };
+    Some(RawBlock { dialect: raw.dialect, json: json.into() })
 }

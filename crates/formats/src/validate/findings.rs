@@ -10,7 +10,8 @@ pub struct Violation {
     /// Where, such as `messages[3].content[0]`.
     pub path: String,
     /// Which rule: `json`, `messages`, `role`, `first-user`, `content`, `arguments`, `call-id`, `call-without-result`,
-    /// `result-without-call`, `alternation`, `system-in-messages`, `results-first`, `part-type`, `tools`.
+    /// `result-without-call`, `alternation`, `system-in-messages`, `results-first`, `part-type`, `caller`,
+    /// `tools`.
     pub rule: &'static str,
     /// What is wrong, for a person.
     pub message: String,

@@ -70,6 +70,15 @@ fn openai_responses() {
     check(&format!("[{user},{{}}]"), &["role"]);
     check(&format!(r#"[{user},{{"id":"msg_1"}}]"#), &[]);
     check(&format!(r#"[{user},{{"id":"msg_1","content":"x"}}]"#), &["role"]);
+    // A program calls again and again, until its output comes.
+    let program = r#"{"type":"program","id":"p","call_id":"p1","code":"run()"}"#;
+    let ended = r#"{"type":"program_output","id":"o","call_id":"p1","result":"x"}"#;
+    let called = |id: &str| call.replace(r#""1""#, &format!(r#""{id}","caller":{{"type":"program","caller_id":"p1"}}"#));
+    let (one, other, next) = (called("1"), called("2"), output.replace('1', "2"));
+    check(&format!("[{user},{program},{one},{output},{other},{next},{ended},{user}]"), &[]);
+    check(&format!("[{user},{program},{one},{output},{other},{next}]"), &[]);
+    check(&format!("[{user},{program},{ended},{one},{output}]"), &["caller"]);
+    check(&format!("[{user},{one},{output}]"), &["caller"]);
     let told = r#"{"type":"agent_message","author":"/root/a","recipient":"/root","content":[]}"#;
     check(&format!("[{told},{call},{output}]"), &[]);
     // What the provider has stored can be answered, once.
@@ -154,6 +163,18 @@ fn anthropic() {
     let late =
         r#"{"role":"user","content":[{"type":"text","text":"go on"},{"type":"tool_result","tool_use_id":"t1"}]}"#;
     check(&format!("[{user},{call},{late}]"), &["results-first"]);
+    // A program calls in its own message and behind it, until it has ended.
+    let program = r#"{"type":"server_tool_use","id":"s1","name":"code_execution","input":{}}"#;
+    let ended = r#"{"type":"code_execution_tool_result","tool_use_id":"s1","content":{}}"#;
+    let called = call.replace("{}}]", r#"{},"caller":{"type":"code_execution_20260120","tool_id":"s1"}}]"#);
+    let with = |block: &str| called.replace(r#""content":["#, &format!(r#""content":[{block},"#));
+    let of_model = |block: &str| format!(r#"{{"role":"assistant","content":[{block}]}}"#);
+    check(&format!("[{user},{},{results_only}]", with(program)), &[]);
+    check(&format!("[{user},{},{called},{results_only},{}]", of_model(program), of_model(ended)), &[]);
+    check(&format!("[{user},{called},{results_only}]"), &["caller"]);
+    check(&format!("[{user},{},{},{called}]", of_model(program), of_model(ended)), &["caller"]);
+    check(&format!("[{user},{}]", with(program).replace(r#""s1"}"#, r#""s2"}"#)), &["caller"]);
+    check(&format!("[{user},{}]", called.replace(r#","tool_id":"s1""#, "")), &[]);
     check(r#"{"system":[{"type":"image"}],"messages":[{"role":"user","content":"x"}]}"#, &["content"]);
     check(r#"[{"role":"tool","content":"x"}]"#, &["role", "first-user"]);
 }

@@ -529,6 +529,7 @@ export interface components {
             usage?: components["schemas"]["Usage"];
             records?: number[];
             recorded_call_id?: string;
+            program?: string;
         };
         MessageBlock: {
             content: components["schemas"]["Content"];
