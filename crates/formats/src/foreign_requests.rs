@@ -56,6 +56,37 @@ pub(crate) const FOREIGN_REQUESTS: &[ForeignRequest] = &[
                     && items(&record["system"]).iter().any(|it| is_block(it) || is_untyped(it)))
         },
     },
+    // `ToolCallPart` and `ToolResultPart`: ai-sdk.dev/docs/reference/ai-sdk-core/model-message; `CoreMessage` of its versions before 5
+    // has the same kinds.
+    ForeignRequest {
+        name: "a list of ModelMessages of Vercel's AI SDK",
+        hint: "in TypeScript `epitome-context/ai` takes them as they are (docs/typescript.md); elsewhere write them as a list of \
+               messages in OpenAI's or Anthropic's form",
+        has_marks: |record| {
+            let is_own = |part: &Value| match part["type"].as_str() {
+                Some("tool-call" | "tool-result") => part["toolCallId"].is_string(),
+                Some("tool-approval-request" | "tool-approval-response") => part["approvalId"].is_string(),
+                _ => false,
+            };
+            record["role"].is_string() && items(&record["content"]).iter().any(is_own)
+        },
+    },
+    // `UIMessage`: ai-sdk.dev/docs/reference/ai-sdk-core/ui-message.
+    ForeignRequest {
+        name: "a list of UIMessages of Vercel's AI SDK",
+        hint: "make ModelMessages of them (`convertToModelMessages`), which `epitome-context/ai` takes (docs/typescript.md); \
+               elsewhere write them as a list of messages in OpenAI's or Anthropic's form",
+        has_marks: |record| {
+            let is_own = |part: &Value| {
+                let kind = part["type"].as_str().unwrap_or_default();
+                kind == "step-start"
+                    || (kind.starts_with("tool-") || kind == "dynamic-tool")
+                        && part["toolCallId"].is_string()
+                        && part["state"].is_string()
+            };
+            record["role"].is_string() && items(&record["parts"]).iter().any(is_own)
+        },
+    },
 ];
 
 /// The form of the requests in a file, where it is one that is not read. Linear in what recognition looks at.

@@ -33,6 +33,23 @@ fn a_request_of_another_interface_is_refused_by_its_name() {
     ] {
         check("a request of Amazon Bedrock's Converse", "Anthropic's form", input);
     }
+    let call = r#"{"type":"tool-call","toolCallId":"c","toolName":"bash","input":{}}"#;
+    let result = r#"{"type":"tool-result","toolCallId":"c","toolName":"bash","output":{"type":"text","value":"b"}}"#;
+    for input in [
+        format!(r#"[{{"role":"user","content":"a"}},{{"role":"assistant","content":[{call}]}}]"#),
+        format!(r#"{{"messages":[{{"role":"user","content":"a"}},{{"role":"tool","content":[{result}]}}]}}"#),
+        format!("{{\"role\":\"user\",\"content\":\"a\"}}\n{{\"role\":\"tool\",\"content\":[{result}]}}\n"),
+        r#"[{"role":"tool","content":[{"type":"tool-approval-response","approvalId":"p","approved":true}]}]"#.into(),
+    ] {
+        check("a list of ModelMessages of Vercel's AI SDK", "`epitome-context/ai`", &input);
+    }
+    let done = r#"{"type":"tool-bash","toolCallId":"c","state":"output-available","input":{},"output":"b"}"#;
+    for input in [
+        format!(r#"[{{"id":"1","role":"assistant","parts":[{done}]}}]"#),
+        r#"[{"id":"1","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"a"}]}]"#.into(),
+    ] {
+        check("a list of UIMessages of Vercel's AI SDK", "`convertToModelMessages`", &input);
+    }
 }
 
 #[test]
@@ -44,7 +61,7 @@ fn what_is_like_it_stays_read() {
     );
     check(r#"{"contents":[{"role":"model","parts":[{"text":"a","thought":true}]}]}"#, Format::Gemini);
     check(
-        r#"{"system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":"toolUse, user_input, cachePoint"}]}"#,
+        r#"{"system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":"toolUse, user_input, cachePoint, tool-call, toolCallId"}]}"#,
         Format::Anthropic,
     );
 }
