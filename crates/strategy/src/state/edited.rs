@@ -20,9 +20,9 @@ pub struct EditedFiles {
 }
 
 /// Returns the files that calls edited and have neither committed nor taken back: by tools, and by scripts that edit in place or
-/// write a text of their own. Linear in the calls.
-pub(super) fn read(calls: &[CallWithResult<'_>]) -> EditedFiles {
-    let mut tree = WorkTree::default();
+/// write a text of their own; `told` are those that an earlier compaction told. Linear in the calls.
+pub(super) fn read(calls: &[CallWithResult<'_>], told: EditedFiles) -> EditedFiles {
+    let mut tree = WorkTree { files: told.files, has_git: told.since_commit, ..WorkTree::default() };
     for call in calls {
         let Some(result) = call.result else { continue };
         match call.kind {

@@ -25,10 +25,16 @@ pub struct PlanItem {
     pub progress: Progress,
 }
 
-/// Returns the items of the plan as it stands behind some calls; none where all of them are done. A list replaces what stood
+/// Returns the items of the plan as it stands behind some calls; none where all of them are done; `told` is
+/// what an earlier compaction told. A list replaces what stood
 /// before it; Claude Code's tasks are written and changed one by one. Linear in the calls that write plans.
-pub(super) fn newest(calls: &[CallWithResult<'_>]) -> Vec<PlanItem> {
-    let mut plan: Vec<(Option<String>, PlanItem)> = Vec::new();
+pub(super) fn newest(calls: &[CallWithResult<'_>], told: Vec<PlanItem>) -> Vec<PlanItem> {
+    // A task is named with its number.
+    let numbered = |item: PlanItem| match item.text.strip_prefix('#').and_then(|text| text.split_once(' ')) {
+        Some((id, text)) => (Some(id.to_owned()), PlanItem { text: text.to_owned(), ..item }),
+        None => (None, item),
+    };
+    let mut plan: Vec<(Option<String>, PlanItem)> = told.into_iter().map(numbered).collect();
     for call in calls.iter().filter(|call| call.kind == ToolKind::Plan) {
         let Ok(arguments) = serde_json::from_str::<Value>(call.arguments.text()) else { continue };
         if let Some(list) = plan_list(&arguments).filter(|_| succeeded(call)) {

@@ -105,10 +105,10 @@ fn edges(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n{}", &text[..head], &text[tail..]))
 }
 
-/// Returns what was started and has not ended, in the order in which it was started. Linear in the calls, the edges of the
+/// Returns what was started and has not ended, also of what an earlier compaction told, in the order in which it was started. Linear in the calls, the edges of the
 /// results and the harness's messages, for each thing that runs.
-pub(super) fn read(messages: &[Arc<Message>], calls: &[CallWithResult<'_>]) -> Vec<Running> {
-    let mut running: Vec<Running> = Vec::new();
+pub(super) fn read(messages: &[Arc<Message>], calls: &[CallWithResult<'_>], told: Vec<Running>) -> Vec<Running> {
+    let mut running = told;
     for call in calls {
         let Some(result) = call.result else { continue };
         let (arguments, said) = (call.arguments.text(), edges(&result.text));
@@ -126,6 +126,7 @@ pub(super) fn read(messages: &[Arc<Message>], calls: &[CallWithResult<'_>]) -> V
         if starts && !says(&ENDED, &said) {
             let id =
                 started_id.or_else(|| id_in(&said).or_else(|| id_in(arguments)).filter(|_| says(&ASKS, arguments)));
+            running.retain(|it| it.id.is_none() || it.id != id);
             running.push(Running { id, tool: in_one_line(call.name).into_owned(), what: asked(arguments) });
         }
     }

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use epitome_session::heading::state_heading;
 use epitome_session::{Arguments, Block, Content, Origin, Role, ToolCall, ToolResult};
 use serde_json::{Value, json};
 
@@ -17,6 +18,10 @@ enum Event<'e> {
 use Event::{Call, Told, Typed};
 
 fn lines(events: &[Event<'_>]) -> Vec<String> {
+    WorkState::read(&messages_of(events)).lines(Language::English, 160)
+}
+
+fn messages_of(events: &[Event<'_>]) -> Vec<Arc<Message>> {
     let mut messages: Vec<Message> = Vec::new();
     for (number, event) in events.iter().enumerate() {
         match event {
@@ -35,7 +40,7 @@ fn lines(events: &[Event<'_>]) -> Vec<String> {
             Typed(text) => messages.push(Message::text("", Role::User, Origin::Typed, *text)),
         }
     }
-    WorkState::read(&messages.into_iter().map(Arc::new).collect::<Vec<_>>()).lines(Language::English, 160)
+    messages.into_iter().map(Arc::new).collect()
 }
 
 #[track_caller]
@@ -261,6 +266,47 @@ fn the_newest_plan_and_what_was_edited() {
     let folder = "/home/dev/ledger/a/folder/with/a/long/name";
     let many: Vec<String> = (0..9).map(|number| format!("{folder}/{number}.rs")).collect();
     assert_eq!(named(&many, 120, Language::English), format!("{folder}/8.rs, {folder}/7.rs and 7 more"));
+}
+
+/// What a compaction told is read back, and goes on with what came behind.
+#[test]
+fn a_state_that_was_told_goes_on() {
+    let told = [
+        "- runs: b7 · Bash: npm run dev: all",
+        "- runs: Bash: serve &",
+        "- approved by the user, who has written since: /w/a: b.md",
+        "- plan: 2 of 6 done",
+        "- begun: #2 write all",
+        "- to do: #4 tidy",
+        "- to do: #5 ship",
+        "- edited since the last commit: c.rs, b.rs and 2 more",
+    ];
+    let said = |language: Language, lines: &[String]| {
+        let text = format!("[Summary of 9 earlier messages]\nx\n\n{}\n{}", state_heading(language), lines.join("\n"));
+        Arc::new(Message::text("", Role::User, Origin::Summary, text))
+    };
+    let lines: Vec<String> = told.map(str::to_owned).to_vec();
+    let state = WorkState::read(&[said(Language::English, &lines)]);
+    let mut expect = lines.clone();
+    expect[7] = "- edited since the last commit: c.rs, b.rs".to_owned();
+    assert_eq!(state.lines(Language::English, 160), expect);
+    let chinese = state.lines(Language::Chinese, 160);
+    assert_eq!(WorkState::read(&[said(Language::Chinese, &chinese)]), state);
+
+    let mut messages = vec![said(Language::English, &lines)];
+    messages.extend(messages_of(&[
+        Call("KillShell", json!({"shell_id": "b7"}), "Successfully killed shell: b7"),
+        Call("TaskUpdate", json!({"taskId": "2", "status": "completed"}), "Updated task #2 status"),
+        Call("Bash", json!({"command": "git commit -qam x"}), ""),
+    ]));
+    let expect = [
+        "- runs: Bash: serve &",
+        "- approved by the user, who has written since: /w/a: b.md",
+        "- plan: 3 of 6 done",
+        "- to do: #4 tidy",
+        "- to do: #5 ship",
+    ];
+    assert_eq!(WorkState::read(&messages).lines(Language::English, 160), expect);
 }
 
 #[test]
