@@ -188,7 +188,7 @@ fn a_file_of_a_tool_stays_where_the_text_beside_it_is_cut() {
         assert_eq!(written.contains("Images from"), part.contains("image"), "{written}");
     };
     let address = r#"{"type":"file","file":{"filename":"a.pdf","file_url":"https://x/a.pdf"}}"#;
-    check(address, None, &format!(r#"[{{"type":"text","text":"a long…"}},{address}]"#));
+    check(address, None, &format!(r#"[{address},{{"type":"text","text":"a long…"}}]"#));
     check(address, Some("[a file]"), r#""a long…\n[a file]""#);
     check(r#"{"type":"image_url","image_url":{"url":"https://x/a.png"}}"#, None, r#""a long…""#);
 }

@@ -93,8 +93,8 @@ fn block(json: &str) -> Block {
     }
     let Some(object) = Object::parse(json) else { return opaque(json, Dialect::Anthropic) };
     let kind = object.text("type").unwrap_or_default();
-    if kind == "document"
-        && let Some(text) = text_of_document(&object)
+    if let Some((text, media)) = attached_text(&kind, &object)
+        && media.is_empty()
     {
         // Somebody attached it: nobody said it.
         let block = with_raw(Content::Text { text }, Dialect::Anthropic, json);
@@ -176,19 +176,12 @@ fn tool_result(object: &Object<'_>) -> ParsedBlock {
         plain = false;
         let mut texts = Vec::with_capacity(items.len());
         for item in items {
-            let part = Object::parse(item).unwrap_or_default();
-            match part.text("type").as_deref() {
-                Some("image" | "document") if media(&part).is_some() => result.attachments.extend(media(&part)),
-                Some("text") => texts.push(Arc::from(&*part.text("text").unwrap_or_default())),
-                // References and whatever else there may be count as what they are written as.
-                _ => match json::string(item) {
-                    Some(text) => texts.push(Arc::from(&*text)),
-                    None => {
-                        let (text, media) = text_and_media(item);
-                        texts.push(text);
-                        result.attachments.extend(media);
-                    }
-                },
+            match result_part(item) {
+                ResultPart::Media(media) => result.attachments.push(media),
+                ResultPart::Text(text, media) => {
+                    texts.push(text);
+                    result.attachments.extend(media);
+                }
             }
         }
         result.text = Arc::from(texts.join("\n"));
@@ -222,11 +215,66 @@ fn own_result(object: &Object<'_>, json: &str) -> Option<ParsedBlock> {
     Some((Content::ToolResult(result), false))
 }
 
-/// Returns the text of a document that is one.
-fn text_of_document(object: &Object<'_>) -> Option<Arc<str>> {
-    let source = object.object("source")?;
-    let is_text = source.text("type")? == "text";
-    source.text("data").filter(|text| is_text && !text.trim().is_empty()).map(|text| Arc::from(&*text))
+/// What a part of a result's content is.
+enum ResultPart {
+    /// A picture or a file, and nothing else.
+    Media(Media),
+    /// Text, and the media in it.
+    Text(Arc<str>, Vec<Media>),
+}
+
+fn result_part(json: &str) -> ResultPart {
+    if let Some(text) = json::string(json) {
+        return ResultPart::Text(Arc::from(&*text), Vec::new());
+    }
+    let part = Object::parse(json).unwrap_or_default();
+    let kind = part.text("type").unwrap_or_default();
+    if let Some(media) = media(&part).filter(|_| matches!(&*kind, "image" | "document")) {
+        return ResultPart::Media(media);
+    }
+    let (text, media) = match &*kind {
+        "text" => (Arc::from(&*part.text("text").unwrap_or_default()), Vec::new()),
+        // References and whatever else there may be count as what they are written as.
+        kind => attached_text(kind, &part).unwrap_or_else(|| text_and_media(json)),
+    };
+    ResultPart::Text(text, media)
+}
+
+/// Whether a part of a result's content is a picture or a file, which stays beside the result's text.
+pub(crate) fn is_media_part(json: &str) -> bool {
+    matches!(result_part(json), ResultPart::Media(_))
+}
+
+/// The text of a document that is one, or of what a search found, with its title and its place, and the media in it. `None`
+/// where there is no text, or anything else.
+fn attached_text(kind: &str, object: &Object<'_>) -> Option<(Arc<str>, Vec<Media>)> {
+    let (mut texts, mut media) = (Vec::new(), Vec::new());
+    let content = match kind {
+        "search_result" => object.get("content")?,
+        "document" => {
+            let source = object.object("source")?;
+            match &*source.text("type")? {
+                "text" => source.get("data")?,
+                "content" => source.get("content")?,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    for block in blocks(content) {
+        match block.content {
+            Content::Text { text } if !text.trim().is_empty() => texts.push(text),
+            Content::Text { .. } => {}
+            Content::Media(found) => media.push(found),
+            _ => return None,
+        }
+    }
+    if texts.is_empty() {
+        return None;
+    }
+    let heads = ["title", "context", "source"].into_iter().filter_map(|name| object.text(name));
+    let heads = heads.filter(|head| !head.trim().is_empty()).map(|head| Arc::from(&*head));
+    Some((Arc::from(heads.chain(texts).collect::<Vec<Arc<str>>>().join("\n")), media))
 }
 
 fn media(object: &Object<'_>) -> Option<Media> {

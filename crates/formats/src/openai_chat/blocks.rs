@@ -128,7 +128,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block> {
     }
 }
 
-fn part(json: &str) -> Block {
+pub(crate) fn part(json: &str) -> Block {
     if let Some(text) = json::string(json) {
         return Block::text(&*text);
     }

@@ -4,6 +4,8 @@ use epitome_session::{Arguments, Block, Content, Dialect, Entry, Message, RawBlo
 use serde_json::{Map, Value, json};
 
 use crate::json;
+use crate::json::value::items;
+use crate::{anthropic, openai_chat};
 
 /// The signature that Gemini's models take on a call that is not as they made it (ai.google.dev/gemini-api/docs/thought-signatures,
 /// "FAQs").
@@ -40,7 +42,11 @@ fn changed(raw: &RawBlock, before: &Block, after: &Block) -> Option<String> {
                 Dialect::OpenaiChat => &mut value, // the content
                 _ => return None,
             };
-            set_text(place, &is.text)?;
+            // Media within other parts have no place of their own.
+            if media_parts(place, raw.dialect) != is.attachments.len() {
+                return None;
+            }
+            set_text(place, &is.text, true, raw.dialect)?;
         }
         (Content::Text { .. }, Content::Text { text }) => {
             let fields = value.as_object_mut()?;
@@ -49,6 +55,8 @@ fn changed(raw: &RawBlock, before: &Block, after: &Block) -> Option<String> {
             fields.retain(|name, _| name != "citations" && name != "annotations");
         }
         _ => return None,
+        // What a search found is more than its text.
+        (Content::Text { .. }, Content::Text { .. }) if value["type"] == "search_result" => return None,
     }
     let written = value.to_string();
     Some(if kept.is_some() { json::restore_halves(written) } else { written })
@@ -100,16 +108,29 @@ fn text_of(fields: &mut Map<String, Value>) -> Option<&mut Value> {
     }
 }
 
-/// Sets the text of a content that is a text, or a list of parts: its other parts stay behind it. `None` for any other.
-pub(crate) fn set_text(content: &mut Value, text: &str) -> Option<()> {
+/// Sets the text of a content that is a text, or a list of parts: it stands in place of all parts that it was read from, and
+/// the pictures and files beside them stay where they are to. `None` for any other content.
+pub(crate) fn set_text(content: &mut Value, text: &str, keeps_media: bool, dialect: Dialect) -> Option<()> {
     match content {
         Value::String(_) => *content = Value::from(text),
         Value::Array(parts) => {
-            let first = parts.iter().find(|part| part["text"].is_string());
-            let kind = first.and_then(|part| part["type"].as_str()).unwrap_or("text").to_owned();
-            parts.retain(|part| !part["text"].is_string());
+            let mut first = None;
+            let mut kept = Vec::with_capacity(parts.len());
+            let usual = if dialect == Dialect::OpenaiResponses { "input_text" } else { "text" };
+            let mut kind = usual.to_owned();
+            for part in std::mem::take(parts) {
+                if is_media_part(&part, dialect) {
+                    kept.extend(keeps_media.then_some(part));
+                    continue;
+                }
+                let of_text = part["type"].as_str().filter(|kind| part["text"].is_string() && kind.ends_with("text"));
+                if let (None, Some(of_text)) = (first, of_text) {
+                    kind = of_text.to_owned();
+                }
+                first = first.or(Some(kept.len()));
+            }
             if !text.is_empty() {
-                parts.insert(0, json!({ "type": kind, "text": text }));
+                kept.insert(first.unwrap_or(0), json!({ "type": kind, "text": text }));
             }
         }
         _ => return None,
@@ -125,17 +146,38 @@ pub(crate) fn sign_anew(call: &mut Value) {
             Value::String(signature) if SIGNATURES.contains(&name.as_str()) => *signature = OF_ANOTHER_MODEL.to_owned(),
             // What surrounds the call, and not what it asks for.
             Value::Object(_) if matches!(name.as_str(), "extra_content" | "google" | "provider_specific_fields") => {
+            *parts = kept;
                 sign_anew(value);
             }
             _ => {}
         }
     }
 }
+/// The number of a content's parts that are media.
+fn media_parts(content: &Value, dialect: Dialect) -> usize {
+    items(content).iter().filter(|part| is_media_part(part, dialect)).count()
+}
+
+/// Whether a part of a result's content is read as a picture or a file.
+fn is_media_part(part: &Value, dialect: Dialect) -> bool {
+    if !part.is_object() || part["text"].is_string() {
+        return false;
+    }
+    match dialect {
+        Dialect::Anthropic => anthropic::blocks::is_media_part(&part.to_string()),
+        Dialect::OpenaiChat => matches!(openai_chat::blocks::part(&part.to_string()).content, Content::Media(_)),
+        Dialect::OpenaiResponses => {
+            matches!(part["type"].as_str(), Some("input_image" | "input_file" | "input_audio"))
+        }
+        _ => false,
+    }
+}
+
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use epitome_session::{ToolCall, ToolResult};
+    use epitome_session::{Media, MediaSource, ToolCall, ToolResult};
 
     use super::*;
 
@@ -171,3 +213,39 @@ mod tests {
         check(Dialect::Anthropic, block("long"), said("long"), said("l"), Some(block("l")));
     }
 }
+        // What the text was read from leaves, whatever kind it is; the pictures stay where they are.
+        let picture = json!({"type": "image", "source": {"type": "url", "url": "https://p"}});
+        let holding = |parts: Value| json!({"type": "tool_result", "tool_use_id": "c", "content": parts});
+        let found = json!({"type": "search_result", "source": "https://x", "title": "t", "content": [{"type": "text", "text": "long"}]});
+        let paper = json!({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "long"}});
+        let cut = json!({"type": "text", "text": "l"});
+        for part in [found.clone(), paper, json!({"type": "novelty", "text": "long"}), json!("long")] {
+            let recorded = holding(json!([part]));
+            check(Dialect::Anthropic, recorded, result("long"), result("l"), Some(holding(json!([cut]))));
+        }
+        let shown = |text: &str| match result(text) {
+            Content::ToolResult(result) => {
+                let place = MediaSource::Url("https://p".into());
+                let attachments = vec![Media { source: place, ..Media::default() }];
+                Content::ToolResult(ToolResult { attachments, ..result })
+            }
+            other => other,
+        };
+        check(
+            Dialect::Anthropic,
+            holding(json!([picture, found])),
+            shown("long"),
+            shown("l"),
+            Some(holding(json!([picture, cut]))),
+        );
+        // A picture within another part has no place of its own.
+        let within = json!({"type": "document", "source": {"type": "content", "content": [picture]}});
+        check(Dialect::Anthropic, holding(json!([within])), shown("long"), shown("l"), None);
+        let output = |parts: Value| json!({"type": "function_call_output", "call_id": "c", "output": parts});
+        check(
+            Dialect::OpenaiResponses,
+            output(json!([{"type": "novelty", "stdout": "long"}])),
+            result("long"),
+            result("l"),
+            Some(output(json!([{"type": "input_text", "text": "l"}]))),
+        );

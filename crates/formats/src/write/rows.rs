@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use epitome_session::{Block, Content, Entry, EntryKey};
+use epitome_session::{Block, Content, Dialect, Entry, EntryKey};
 use serde_json::Value;
 
 use super::WriteError;
@@ -12,8 +12,10 @@ use super::target::Target;
 use crate::gemini::write::changed_part;
 use crate::json::{self, Object, ObjectWriter};
 use crate::message::write_messages;
-use crate::render::changed::sign_anew;
-use crate::render::{RequestItem, Wire};
+use crate::openai_responses::blocks::ResponsesItem;
+use crate::render::changed::{set_text, sign_anew};
+use crate::render::{RequestItem, Wire, dialect_of};
+use crate::{anthropic, openai_responses};
 
 /// The names of the fields that hold the id of a call in a result, in the three forms.
 const RESULT_IDS: [&str; 2] = ["tool_call_id", "tool_use_id"];
@@ -95,7 +97,7 @@ pub(super) fn rows(
                 edited => {
                     let json = match profile {
                         Wire::Gemini => changed_content(items[at].1, edited, &mut written_blocks),
-                        _ => changed_row(items[at].1, edited, &mut written_blocks),
+                        _ => changed_row(items[at].1, edited, &mut written_blocks, dialect_of(profile)),
                     };
                     RequestItem::built(json.ok_or_else(|| problem("it is not JSON"))?)
                 }
@@ -130,13 +132,19 @@ fn changed_blocks(entry: &Entry) -> impl Iterator<Item = (usize, &Block, &Block)
 /// Returns a row's JSON with the texts of changed messages, and adds the blocks that it holds to `written`: a message of
 /// several rows has its blocks in one or the other. `None` where the row is not JSON. Linear in the row for each changed
 /// block.
-fn changed_row(json: &str, edited: &[&Entry], written: &mut HashSet<(EntryKey, usize)>) -> Option<String> {
+fn changed_row(
+    json: &str,
+    edited: &[&Entry],
+    written: &mut HashSet<(EntryKey, usize)>,
+    dialect: Dialect,
+) -> Option<String> {
     let kept = json::keep_halves(json);
     let mut row: Value = serde_json::from_str(kept.as_deref().unwrap_or(json)).ok()?;
     for entry in edited {
         for (block, before, after) in changed_blocks(entry) {
             let recorded_id = entry.original.recorded_call_id.as_deref();
-            if !written.contains(&(entry.key, block)) && change(&mut row, before, after, recorded_id).is_some() {
+            if !written.contains(&(entry.key, block)) && change(&mut row, before, after, recorded_id, dialect).is_some()
+            {
                 written.insert((entry.key, block));
             }
         }
@@ -177,7 +185,7 @@ fn changed_content(json: &str, edited: &[&Entry], written: &mut HashSet<(EntryKe
 
 /// Writes the change of a block into the row that holds it. `recorded_id` is the id that a result came with, where that is
 /// not its call's.
-fn change(row: &mut Value, before: &Block, after: &Block, recorded_id: Option<&str>) -> Option<()> {
+fn change(row: &mut Value, before: &Block, after: &Block, recorded_id: Option<&str>, dialect: Dialect) -> Option<()> {
     match (&before.content, &after.content) {
         (Content::ToolResult(was), Content::ToolResult(is)) => {
             let id = recorded_id.unwrap_or(&was.call_id);
@@ -188,11 +196,11 @@ fn change(row: &mut Value, before: &Block, after: &Block, recorded_id: Option<&s
                 let function = value["role"] == "function" && value["name"].as_str() == was.name.as_deref();
                 let nameless = id.is_empty() && is_result(value);
                 (own || item || function || nameless)
-                    && content_of(value).is_some_and(|content| text_of(content) == *was.text)
+                    && content_of(value)
+                        .is_some_and(|content| text_of(content) == *was.text || is_read_as(value, &was.text, dialect))
             })?;
             let name = if result.get("output").is_some() { "output" } else { "content" };
-            set_text(&mut result[name], &is.text, !is.attachments.is_empty());
-            Some(())
+            set_text(&mut result[name], &is.text, !is.attachments.is_empty(), dialect)
         }
         (Content::ToolCall(was), Content::ToolCall(is)) => {
             // A call of a function, which came before tools, has no id, and others may have none.
@@ -231,8 +239,7 @@ fn change(row: &mut Value, before: &Block, after: &Block, recorded_id: Option<&s
             // The reasoning of OpenAI's Responses: one text of several parts.
             let holder = find(row, &|value| parts_field(value, was).is_some())?;
             let name = parts_field(holder, was)?;
-            set_text(&mut holder[name], is, false);
-            Some(())
+            set_text(&mut holder[name], is, false, dialect)
         }
     }
 }
@@ -284,16 +291,17 @@ fn text_of(content: &Value) -> String {
     json::without_halves(&text).into_owned()
 }
 
-/// Sets the text of a content; its other parts stay where they are to.
-fn set_text(content: &mut Value, text: &str, keeps_others: bool) {
-    let Value::Array(parts) = content else {
-        *content = Value::from(text);
-        return;
+/// Whether a result whose content has parts of other kinds too is read as this text.
+fn is_read_as(result: &Value, text: &str, dialect: Dialect) -> bool {
+    let blocks = match dialect {
+        Dialect::Anthropic if result["type"] == "tool_result" => anthropic::blocks::blocks(&format!("[{result}]")),
+        Dialect::OpenaiResponses => match openai_responses::blocks::item(&result.to_string()) {
+            ResponsesItem::Message(message) => message.blocks,
+            ResponsesItem::Model(_) | ResponsesItem::Answered(..) => Vec::new(),
+        },
+        _ => Vec::new(),
     };
-    let first = parts.iter().find(|part| part["text"].is_string());
-    let kind = first.and_then(|part| part["type"].as_str()).unwrap_or("text").to_owned();
-    parts.retain(|part| keeps_others && !part["text"].is_string());
-    parts.insert(0, serde_json::json!({ "type": kind, "text": text }));
+    blocks.iter().filter_map(Block::as_result).any(|result| *result.text == *text)
 }
 
 /// Returns the first object in a value, itself included, for which `is_wanted` holds.

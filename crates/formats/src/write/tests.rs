@@ -374,6 +374,44 @@ fn an_edited_message_keeps_its_other_fields() {
 }
 
 #[test]
+fn a_cut_stands_in_place_of_what_a_result_was_read_from() {
+    let found = r#"{"type":"search_result","source":"https://x","title":"t","content":[{"type":"text","text":"a long result"}],"citations":{"enabled":true}}"#;
+    let paper =
+        r#"{"type":"document","title":"t","source":{"type":"text","media_type":"text/plain","data":"a long result"}}"#;
+    let chapters =
+        r#"{"type":"document","source":{"type":"content","content":[{"type":"text","text":"a long result"}]}}"#;
+    let picture = r#"{"type":"image","source":{"type":"url","url":"https://p"}}"#;
+    let input = |content: &str| {
+        format!(
+            r#"[{{"role":"user","content":"a"}},{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"f","input":{{}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":{content},"cache_control":{{"type":"ephemeral"}}}}]}}]"#
+        )
+    };
+    let check = |content: &str, text: &str, kept: std::ops::Range<u32>, expect: &str| {
+        let input = input(content);
+        let loaded = crate::tests::load(&input);
+        let mut session = loaded.sessions[0].session.clone();
+        assert_eq!(&*session.view()[2].message.blocks[0].as_result().unwrap().text, text, "{content}");
+        let kept = KeptRanges::new(text, &[kept]).unwrap();
+        let excerpt = Excerpt { kept, marks: vec!["…".into()], attachments: None };
+        let changes = vec![Change::Excerpt { entry: session.view()[2].key, block: 0, excerpt }];
+        session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, changes, Vec::new()));
+        for written in [write(&loaded, 0, &session, Format::Anthropic), write_rows(&loaded, 0, &session)] {
+            let written: serde_json::Value = serde_json::from_slice(&written.unwrap()).unwrap();
+            let result = &written[2]["content"][0];
+            assert_eq!(result["content"], serde_json::from_str::<serde_json::Value>(expect).unwrap(), "{content}");
+            assert!(result["cache_control"].is_object());
+        }
+    };
+    let cut = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    let whole = "t\nhttps://x\na long result";
+    check(&format!("[{found}]"), whole, 0..11, &format!("[{}]", cut("t\\nhttps://x…")));
+    check(&format!("[{paper}]"), "t\na long result", 0..8, &format!("[{}]", cut("t\\na long…")));
+    check(&format!("[{chapters}]"), "a long result", 0..6, &format!("[{}]", cut("a long…")));
+    let between = format!("[{picture},{found},{picture},{}]", cut("b"));
+    check(&between, &format!("{whole}\nb"), 0..11, &format!(r"[{picture},{},{picture}]", cut("t\\nhttps://x…")));
+}
+
+#[test]
 fn a_broken_pairing_is_repaired_and_nothing_else_is_touched() {
     let check = |input: &str, expect: &str| {
         let loaded = crate::tests::load(input);
