@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use epitome_session::Heading;
-use epitome_session::heading::is_notes_heading;
+use epitome_session::heading::{is_notes_heading, is_now};
 
 use crate::transcript::{CALL, Speaker};
 
@@ -93,7 +93,7 @@ pub fn unescaped(line: &str) -> Cow<'_, str> {
 /// Whether words begin like a record of a written text, or are its heading. Linear in the line of a heading.
 pub fn is_mark(words: &str) -> bool {
     words.starts_with(|char| MARKS.iter().any(|mark| mark.starts_with(char)))
-        || words.starts_with('[') && (Heading::read(words).is_some() || is_notes_heading(words))
+        || words.starts_with('[') && (Heading::read(words).is_some() || is_notes_heading(words) || is_now(words))
 }
 
 /// Returns a text of which no line begins with words that are a mark, where they stand without one: a backslash stands in

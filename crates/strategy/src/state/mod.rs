@@ -19,6 +19,7 @@ pub use plan::{PlanItem, Progress, plan_items, writes_task};
 pub use running::Running;
 
 use crate::text::clip;
+use crate::tools::ToolKind;
 use calls::calls;
 
 /// The words in front of what each line tells, in English and Chinese.
@@ -57,7 +58,10 @@ impl WorkState {
     pub fn read(messages: &[Arc<Message>]) -> Self {
         let calls = calls(messages);
         let told = earlier::newest(messages.iter().enumerate().map(|(at, message)| (at, &**message)));
-        let (told_at, told) = told.map_or((messages.len(), Self::default()), |(at, state)| (at + 1, state));
+        let (told_at, mut told) = told.map_or((messages.len(), Self::default()), |(at, state)| (at + 1, state));
+        if calls.iter().any(|call| call.kind == ToolKind::Plan && call.message < told_at) {
+            told.plan.clear();
+        }
         let (approved, since) = match approval::newest(&calls) {
             Some((name, message)) => (Some(name), message + 1),
             None => (told.approved, told_at),

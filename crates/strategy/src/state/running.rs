@@ -126,8 +126,10 @@ pub(super) fn read(messages: &[Arc<Message>], calls: &[CallWithResult<'_>], told
         if starts && !says(&ENDED, &said) {
             let id =
                 started_id.or_else(|| id_in(&said).or_else(|| id_in(arguments)).filter(|_| says(&ASKS, arguments)));
-            running.retain(|it| it.id.is_none() || it.id != id);
-            running.push(Running { id, tool: in_one_line(call.name).into_owned(), what: asked(arguments) });
+            let started = Running { id, tool: in_one_line(call.name).into_owned(), what: asked(arguments) };
+            // What an earlier compaction told may be started by a call that is there, too.
+            running.retain(|it| *it != started && (it.id.is_none() || it.id != started.id));
+            running.push(started);
         }
     }
     for message in messages.iter().filter(|message| message.origin == Origin::Injected) {

@@ -307,6 +307,19 @@ fn a_state_that_was_told_goes_on() {
         "- to do: #5 ship",
     ];
     assert_eq!(WorkState::read(&messages).lines(Language::English, 160), expect);
+
+    // Where its calls are there as well, nothing is told twice.
+    let mut messages = messages_of(&[
+        Call("Bash", json!({"command": "serve &"}), ""),
+        Call("TaskCreate", json!({"subject": "tidy"}), "Task #4 created successfully: tidy"),
+    ]);
+    messages.push(said(Language::English, &lines));
+    let expect = [
+        &[lines[1].clone(), lines[0].clone(), lines[2].clone()][..],
+        &["- plan: 0 of 1 done".to_owned(), "- to do: #4 tidy".to_owned()],
+    ]
+    .concat();
+    assert_eq!(WorkState::read(&messages).lines(Language::English, 160)[..5], expect);
 }
 
 #[test]
