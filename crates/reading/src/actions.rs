@@ -36,6 +36,14 @@ pub(crate) fn newest_of_same(source: &Source) -> HashMap<u64, u32> {
 }
 
 impl Action {
+    /// Whether it does something, as far as is known, and does not only look.
+    pub(crate) fn acts(&self) -> bool {
+        match self.kind {
+            ToolKind::Shell => !self.looks,
+            kind => matches!(kind, ToolKind::Edit | ToolKind::Write | ToolKind::Other | ToolKind::Delegate),
+        }
+    }
+
     /// Tells what the call is there for, by the script that it runs.
     pub(crate) fn read_script(&mut self, script: &str) {
         self.looks = is_looking(script);
@@ -58,12 +66,15 @@ impl Action {
 }
 
 impl Source {
-    /// Returns what a call is told by where nothing of it is shown: the name of the file that it read, or the program that it ran
-    /// with its sub-command or file. `None` for other calls.
+    /// Returns what a call is told by where nothing of it is shown: the name of the file that it read or changed, the program that
+    /// it ran with its sub-command or file, or the tool by which something was done. `None` for other calls.
     pub(crate) fn short_name(&self, action: &Action) -> Option<String> {
         match action.kind {
-            ToolKind::Read => self.request(action).split(" | ").next().and_then(file_name).map(str::to_owned),
+            ToolKind::Read | ToolKind::Edit | ToolKind::Write => {
+                self.request(action).split(" | ").next().and_then(file_name).map(str::to_owned)
+            }
             ToolKind::Shell => program_of(request_of(self, action)),
+            ToolKind::Other => Some(action.name.to_string()),
             _ => None,
         }
     }

@@ -11,9 +11,10 @@ use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::Ending;
 
 use crate::lists::LISTS;
+use crate::pieces::{LONGEST_ANSWER, first_fields};
 
 /// Bytes of the longest line that is brought for the ending of a call: a longer one says more than how it ended.
-const LONGEST: usize = 160;
+const LONGEST: usize = LONGEST_ANSWER;
 /// The most lines of a result that is an answer and no content.
 const SHORT_ANSWER: usize = 3;
 
@@ -63,8 +64,10 @@ pub(crate) fn ending<'r>(
         if says == Some(false) { first_error(result).or(reporting_line) } else { reporting_line.filter(|_| runs) };
     // A line with the exit code, or of silence, says what the mark says.
     let says_more = |line: &&str| line.len() <= LONGEST && exit_code(line).is_none() && !is_report_of_silence(line);
-    // A command's only line is all that it told: a count, a name, a hash.
-    let all = || only_line(result).filter(|_| kind == ToolKind::Shell).filter(says_more);
+    // A command's only line is all that it told: a count, a name, a hash. Of a service's answer in one line the first fields are.
+    let tells = matches!(kind, ToolKind::Shell | ToolKind::Other);
+    let short = |line: &'r str| first_fields(line).map_or(line, |end| line[..end].trim_end());
+    let all = || only_line(result).filter(|_| tells).map(short).filter(says_more);
     let line = reported.filter(says_more).or_else(all);
     (says.map(|fine| if fine { Ending::Fine } else { Ending::Failed }), line)
 }
@@ -77,7 +80,8 @@ fn answer<'r>(kind: ToolKind, asked: &str, result: &'r str) -> Option<&'r str> {
     let count = lines(result).take(SHORT_ANSWER + 1).count();
     match kind {
         ToolKind::Shell => (count == 1 && is_failure(first) && is_of_program(first, asked)).then_some(first),
-        ToolKind::Read | ToolKind::Search => (count == 1 && is_failure(first)).then_some(first),
+        // What stands in a table may have failed as well.
+        ToolKind::Read | ToolKind::Search | ToolKind::Lookup => (count == 1 && is_failure(first)).then_some(first),
         _ if count <= SHORT_ANSWER => lines(result).rev().find(|line| is_failure(line) || is_success(line)),
         ToolKind::Edit | ToolKind::Write => (is_failure(first) || is_success(first)).then_some(first),
         _ => first.to_ascii_lowercase().starts_with("error").then_some(first),
@@ -226,6 +230,7 @@ mod tests {
         check(ToolKind::Lookup, "row=1", "ERROR: deadlock detected", FAILED);
         check(ToolKind::Lookup, "row=1", "错误：文件不存在", FAILED);
         check(ToolKind::Lookup, "row=1", "id | name\n1 | error\n2 | b\n3 | failed", None);
+        check(ToolKind::Lookup, "state='failed'", "id,state\n1,failed\n2,failed", None);
         check(ToolKind::Read, "a.rs", "fn a() {}\n// Permission denied", None);
         check(ToolKind::Read, "a.rs", "Error: ENOENT: no such file or directory", FAILED);
         check(ToolKind::Edit, "a.rs", "The file a.rs has been updated.", FINE);

@@ -58,7 +58,8 @@ pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
         if is_numbered && says_nothing(&text[start..end], numbered, is_counted) {
             continue;
         }
-        if end - start <= longest {
+        let first_fields = if is_numbered { first_fields(&text[start..end]) } else { None };
+        if end - start <= longest && first_fields.is_none() {
             if text[start..end].chars().any(char::is_alphanumeric) {
                 pieces.push(Piece { range: start..end, number, continues, starts_line: true });
             }
@@ -68,7 +69,11 @@ pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
         let mut at = start;
         while at < end {
             let rest = &text[at..end];
-            let length = if cut == Cut::Sentences { end_of_sentence(rest) } else { end_of_piece(rest) };
+            let length = match (cut, first_fields.filter(|_| at == start)) {
+                (_, Some(length)) => length,
+                (Cut::Sentences, _) => end_of_sentence(rest),
+                (Cut::Lines | Cut::NumberedLines, _) => end_of_piece(rest),
+            };
             let piece = Piece { range: at..at + length, number: number.take(), continues, starts_line: at == start };
             if rest[..length].chars().any(char::is_alphanumeric) {
                 pieces.push(piece);
@@ -108,6 +113,30 @@ fn end_of_piece(line: &str) -> usize {
     let word = || after(part.rfind(' '), 1);
     sentence.max(chinese).or_else(field).or_else(word).unwrap_or(limit).max(1)
 }
+
+/// Returns where the plain fields at the beginning of an object in one line end, in front of its first list or object: what a
+/// service says of a call stands there, and behind it what it says of the parts. `None` for another line, one that is short, and
+/// where these fields are long. Looks at so many bytes only.
+pub(crate) fn first_fields(line: &str) -> Option<usize> {
+    if line.len() <= LONGEST_ANSWER || !line.starts_with('{') {
+        return None;
+    }
+    let (mut in_text, mut is_escaped, mut end) = (false, false, None);
+    for (at, byte) in line.bytes().enumerate().take(PIECE).skip(1) {
+        match byte {
+            _ if std::mem::take(&mut is_escaped) => {}
+            b'\\' => is_escaped = in_text,
+            b'"' => in_text = !in_text,
+            b',' if !in_text => end = Some(at + 1),
+            b'{' | b'[' if !in_text => return end.map(|end| end + usize::from(line[end..].starts_with(' '))),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Bytes of the longest answer of a service that is one piece and stands with its call.
+pub(crate) const LONGEST_ANSWER: usize = 160;
 
 /// Whether a line of a tool's output, without its number and with it, says nothing of its own. `is_counted` says whether the
 /// line before or behind it has the number before or behind.
@@ -229,6 +258,12 @@ mod tests {
         let long = format!("{} End of it. {}", "word ".repeat(45), "more ".repeat(45));
         assert_eq!(pieces(&long, Cut::Lines).len(), 2);
         assert!(pieces(&long, Cut::Lines)[1].range.start > 200 && !pieces(&long, Cut::Lines)[1].starts_line);
+        let answer =
+            format!(r#"{{"result": "declined", "code": "51, [x]", "trace": ["{}"], "a": 1}}"#, "1ec1 ".repeat(60));
+        let first = r#"{"result": "declined", "code": "51, [x]", "#;
+        assert_eq!(&answer[pieces(&answer, Cut::NumberedLines)[0].range.clone()], first);
+        assert_eq!(first_fields(r#"{"result": "declined", "parts": [1]}"#), None);
+        assert_eq!(first_fields(&format!("{{\"a\": \"{}\", \"b\": []}}", "x".repeat(400))), None);
         assert_eq!(pieces(&"字".repeat(400), Cut::Lines).iter().map(|piece| piece.range.len()).max(), Some(258));
     }
 }

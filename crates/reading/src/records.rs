@@ -14,7 +14,8 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
     let mut records: Vec<Record> = Vec::new();
     // The record of each call of the run: results are placed with their calls.
     let mut calls: HashMap<u32, usize> = HashMap::new();
-    let mut left_out = LeftOutCalls::default();
+    // What was done is named before what was looked at.
+    let (mut left_out, mut looked_at) = (LeftOutCalls::default(), LeftOutCalls::default());
     let mut is_unsaid = false;
     // Who said what is not shown, where the session names its speakers.
     let mut unsaid_by = None;
@@ -24,7 +25,8 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
         is_unsaid |= passage.is_behind_unsaid;
         if let (PassageKind::Call, Some(action), true) = (passage.kind, passage.action, rows.is_empty()) {
             let action = &source.actions[action as usize];
-            left_out += LeftOutCalls::new(action.ending, source.short_name(action).as_deref());
+            let calls = if action.acts() { &mut left_out } else { &mut looked_at };
+            *calls += LeftOutCalls::new(action.ending, source.short_name(action).as_deref());
         }
         let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         if rows.is_empty() {
@@ -41,6 +43,9 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
             continue;
         }
         let opens = !(matches!(passage.kind, PassageKind::Argument | PassageKind::Output) && call.is_some());
+        if opens {
+            left_out += std::mem::take(&mut looked_at);
+        }
         if opens && left_out.calls > 0 {
             records.push(Record::LeftOut(std::mem::take(&mut left_out)));
         }
@@ -77,6 +82,7 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
             }
         }
     }
+    left_out += looked_at;
     if left_out.calls > 0 && !records.is_empty() {
         records.push(Record::LeftOut(left_out));
     }

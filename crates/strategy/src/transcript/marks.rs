@@ -126,7 +126,7 @@ pub fn opens_record(line: &str) -> bool {
 /// The marks around the number of failures among calls that were left out.
 pub(super) const FAILURES: (&str, &str) = (" (✗", ")");
 
-/// What stands in front of the names of what calls that were left out read and ran, and between two of them.
+/// What stands in front of the names of what calls that were left out changed, ran and read, and between two of them.
 pub(super) const NAMED: &str = ": ";
 pub(super) const NAMES: &str = ", ";
 

@@ -105,7 +105,7 @@ pub struct LeftOutCalls {
     pub calls: u32,
     /// How many of them failed.
     pub failures: u32,
-    /// The files that they read and the programs that they ran, each once, in the order of the first: at most
+    /// What they changed, ran and read, each once, in the order of the first: at most
     /// [`LeftOutCalls::MOST_NAMES`].
     pub names: Vec<String>,
 }
