@@ -174,6 +174,67 @@ pub fn is_notes(text: &str) -> bool {
     !text.trim().is_empty() && without_notes(text.trim()).is_empty()
 }
 
+/// The line between the text of a compaction and what is said next, where both stand in one text.
+const NOW: &str = "[Now]";
+
+/// Whether the first line of a text says that a compaction's text ends in front of it.
+pub fn is_now(text: &str) -> bool {
+    text.lines().next().is_some_and(|line| line.trim_end() == NOW)
+}
+
+/// Returns what stands between two texts that become one: a blank line, and where the first ends with a compaction's text and
+/// something else follows, a line that says so. [`joined_parts`] reads it. Linear.
+pub fn separator(first: &str, second: &str) -> &'static str {
+    let ends_compacted = joined_parts(first).last().is_some_and(|part| part.is_compaction);
+    if ends_compacted && !heads_compaction(second) { "\n\n[Now]\n" } else { "\n\n" }
+}
+
+/// A part of a text that was joined of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JoinedPart<'t> {
+    /// Its text.
+    pub text: &'t str,
+    /// Whether a compaction wrote it: it begins with a heading.
+    pub is_compaction: bool,
+}
+
+fn heads_compaction(text: &str) -> bool {
+    Heading::read(text).is_some() || heads_notes(text)
+}
+
+/// Whether a text begins with the heading of memories or of the state and its list.
+fn heads_notes(text: &str) -> bool {
+    let mut lines = text.lines();
+    let ends = |line: &str| is_notes_heading(line) || is_now(line) || Heading::read(line).is_some();
+    lines.next().is_some_and(is_notes_heading)
+        && lines.find(|line| !line.trim().is_empty() && !line.starts_with("- ")).is_none_or(ends)
+}
+
+/// Returns the parts of a text in which texts of compactions stand beside others, as [`separator`] joined them: a heading behind
+/// a blank line begins a part, and the line that ends one is in none. A text without such lines is one part. Linear.
+pub fn joined_parts(text: &str) -> impl Iterator<Item = JoinedPart<'_>> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let is_compaction = heads_compaction(text);
+        let breaks = text.match_indices("\n\n").map(|(at, gap)| (at, at + gap.len()));
+        for (end, next) in breaks {
+            let behind = &text[next..];
+            // Memories and the state stand behind the text of a compaction, and are of it.
+            let begins = Heading::read(behind).is_some() || !is_compaction && heads_notes(behind);
+            if begins {
+                rest = Some(behind);
+            } else if is_compaction && is_now(behind) {
+                rest = behind.split_once('\n').map(|(_, said)| said).filter(|said| !said.is_empty());
+            } else {
+                continue;
+            }
+            return Some(JoinedPart { text: &text[..end], is_compaction });
+        }
+        Some(JoinedPart { text, is_compaction })
+    })
+}
+
 /// Returns a text of a compaction without the handles that `is_known` knows, and without the words around them: the
 /// form for readers that cannot use handles. Linear.
 pub fn without_handles(text: &str, is_known: impl Fn(&str) -> bool) -> String {
@@ -274,6 +335,37 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_joined_is_taken_apart() {
+        let (summary, notice) =
+            ("[Summary of 12 earlier messages]\n» Done.\n\nMore.", "[3 earlier messages left the context]");
+        let (memories, state) = (memory_heading(Language::English), state_heading(Language::Chinese));
+        let remembered = format!("{memories}\n- \"a\"");
+        let with_state = format!("{summary}\n\n{state}\n- b");
+        let check = |texts: &[&str], expect: &str| {
+            let mut joined = texts[0].to_owned();
+            for text in &texts[1..] {
+                let between = separator(&joined, text);
+                joined.push_str(between);
+                joined.push_str(text);
+            }
+            assert_eq!(joined, expect);
+            let is_compaction = |text: &str| text.starts_with('[') && !text.starts_with("[Now");
+            let parts: Vec<JoinedPart<'_>> =
+                texts.iter().map(|text| JoinedPart { text, is_compaction: is_compaction(text) }).collect();
+            assert_eq!(joined_parts(&joined).collect::<Vec<_>>(), parts);
+        };
+        check(&["a\n\nb\n"], "a\n\nb\n");
+        check(&["a\n\nb", summary], &format!("a\n\nb\n\n{summary}"));
+        check(&[summary, "a\n\nb"], &format!("{summary}\n\n[Now]\na\n\nb"));
+        check(&["a", &with_state, notice, "b"], &format!("a\n\n{with_state}\n\n{notice}\n\n[Now]\nb"));
+        check(&[notice, "[Now]\na"], &format!("{notice}\n\n[Now]\n[Now]\na"));
+        check(&["a", &remembered, "b"], &format!("a\n\n{remembered}\n\n[Now]\nb"));
+        check(&["a\n\n[Now]\nb"], "a\n\n[Now]\nb");
+        check(&[&format!("a\n\n{memories}\nb")], &format!("a\n\n{memories}\nb"));
+        check(&[""], "");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use epitome_session::heading::joined_parts;
 use epitome_session::{
     Arguments, Block, CallId, Content, Dialect, Message, Origin, Role, TextCall, Thinking, ToolCall, ToolResult,
 };
@@ -40,7 +41,11 @@ pub(crate) fn messages(object: &Object<'_>) -> Vec<Message> {
 }
 
 fn user(content: &str, name: Option<&Arc<str>>) -> Vec<Message> {
-    let mut messages = user_messages(blocks(content));
+    let parts = match json::string(content) {
+        Some(text) => joined_parts(&text).map(|part| Block::text(part.text)).collect(),
+        None => blocks(content),
+    };
+    let mut messages = user_messages(parts);
     if let [message] = &mut messages[..]
         && let [Block { content: Content::Text { text }, .. }] = &message.blocks[..]
         && ["<tool_response>", "Observation:", "EXECUTION RESULT of"].iter().any(|start| text.starts_with(start))

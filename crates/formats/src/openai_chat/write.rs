@@ -1,5 +1,6 @@
 //! OpenAI chat messages.
 
+use epitome_session::heading::separator;
 use epitome_session::{Arguments, Block, Content, Dialect, Media, MediaSource, Message, RawBlock, Role, ToolCall};
 
 use super::blocks::sound_field;
@@ -69,7 +70,7 @@ impl MessageList {
     }
 }
 
-/// Two messages of one role as one, with the parts of both; `None` where they are not, or the first one calls.
+/// Two messages of one role as one, with the text or the parts of both; `None` where they are not, or the first one calls.
 fn merged(first: &str, second: &str) -> Option<String> {
     let (one, other) = (Object::parse(first)?, Object::parse(second)?);
     let role = one.text("role").filter(|role| matches!(&**role, "user" | "assistant"))?;
@@ -77,18 +78,14 @@ fn merged(first: &str, second: &str) -> Option<String> {
     if calls || other.text("role").as_deref() != Some(&*role) || one.text("name") != other.text("name") {
         return None;
     }
-    let parts = |message: &Object<'_>| match message.get("content") {
-        None => Some(Vec::new()),
-        Some(content) => match json::string(content) {
-            Some(text) if text.is_empty() => Some(Vec::new()),
-            Some(text) => Some(vec![text_part(&text)]),
-            None => Some(json::list(content)?.into_iter().map(str::to_owned).collect()),
-        },
+    let content = match joined(one.get("content"), other.get("content")) {
+        Some(text) => text,
+        None => {
+            let parts = [parts(one.get("content"))?, parts(other.get("content"))?].concat();
+            if parts.is_empty() { "null".to_owned() } else { json::join(&parts) }
+        }
     };
-    let mut content = parts(&one)?;
-    content.extend(parts(&other)?);
-    let mut writer = ObjectWriter::new().text("role", &role);
-    writer = writer.raw("content", &if content.is_empty() { "null".to_owned() } else { json::join(&content) });
+    let mut writer = ObjectWriter::new().text("role", &role).raw("content", &content);
     let is_kept = |name: &str| name != "role" && name != "content";
     for (name, value) in other.fields().filter(|(name, _)| is_kept(name)) {
         writer = writer.raw(name, value);
@@ -97,6 +94,28 @@ fn merged(first: &str, second: &str) -> Option<String> {
         writer = writer.raw(name, value);
     }
     Some(writer.finish())
+}
+
+/// Two contents that are texts as one text, for some services take no list of parts: the bytes of both, and between them what
+/// tells them apart when they are read. `None` where one of them is no text.
+fn joined(first: Option<&str>, second: Option<&str>) -> Option<String> {
+    const EMPTY: &str = "\"\"";
+    let (first, second) = (first.unwrap_or(EMPTY), second.unwrap_or(EMPTY));
+    let between = separator(&json::string(first)?, &json::string(second)?);
+    let (first, second) = (&first[1..first.len() - 1], &second[1..second.len() - 1]);
+    let between = quote(if first.is_empty() || second.is_empty() { "" } else { between });
+    let joined = format!("{first}{}{second}", &between[1..between.len() - 1]);
+    (!joined.is_empty()).then(|| format!("\"{joined}\""))
+}
+
+/// The parts of a message's content.
+fn parts(content: Option<&str>) -> Option<Vec<String>> {
+    let Some(content) = content else { return Some(Vec::new()) };
+    match json::string(content) {
+        Some(text) if text.is_empty() => Some(Vec::new()),
+        Some(text) => Some(vec![text_part(&text)]),
+        None => Some(json::list(content)?.into_iter().map(str::to_owned).collect()),
+    }
 }
 
 /// Whether two neighbours were read from one message.

@@ -316,9 +316,7 @@ fn a_request_keeps_its_fields_its_white_space_and_its_untouched_messages() {
     assert_eq!(written(input, &[1, 2]), expect);
     // A server whose template may want its messages to take turns gets turns, as it did.
     let local = written(&input.replace("gpt-5", "gemma-3"), &[1, 2]);
-    assert!(
-        local.contains(r#"{"role":"user","content":[{"type":"text","text":"so far"},{"type":"text","text":"c"}]}"#)
-    );
+    assert!(local.contains(r#"{"role":"user","content":"so far\n\nc"}"#), "{local}");
     let in_a_row = input.replace("gpt-5", "gemma-3").replace(r#""role": "assistant""#, r#""role": "user""#);
     assert!(written(&in_a_row, &[1, 2]).contains(r#"{"role":"user","content":"so far"}"#));
 
@@ -371,6 +369,57 @@ fn an_edited_message_keeps_its_other_fields() {
         text,
         r#"[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":\"l…\"}"}}],"vendor":{"x":1}},{"role":"tool","tool_call_id":"1","name":"f","content":"a long…","vendor":2}]"#
     );
+}
+
+#[test]
+fn texts_that_become_one_message_stay_a_text() {
+    const SUMMARY: &str = "[Summary of 2 earlier messages]\n» Done.";
+    let user = |content: &str| format!(r#"{{"role":"user","content":{content}}}"#);
+    let model = r#"{"role":"assistant","content":"x"}"#;
+    let check = |contents: [&str; 3], removed: &[usize], expect: &[String], read: &[&str]| {
+        let [first, second, third] = contents.map(user);
+        let list = |items: &[String]| format!(r#"{{"model":"deepseek-v3.2","messages":[{}]}}"#, items.join(","));
+        let all = list(&[first, model.into(), second, model.into(), third]);
+        let loaded = crate::tests::load(&all);
+        let mut session = loaded.sessions[0].session.clone();
+        drop_entries(&mut session, removed, SUMMARY);
+        let written = write(&loaded, 0, &session, Format::OpenaiChat).unwrap();
+        assert_eq!(String::from_utf8(written.clone()).unwrap(), list(expect));
+        // The texts are told apart when they are read, and stay as they are where others change.
+        let again = load(&written);
+        assert_eq!(crate::tests::view(again.sessions[0].session.view()), read);
+        let mut second = again.sessions[0].session.clone();
+        let at = second.view().iter().position(|entry| entry.message.origin == Origin::Summary).unwrap();
+        drop_entries(&mut second, &[at], SUMMARY);
+        let second = write(&again, 0, &second, Format::OpenaiChat).unwrap();
+        let value = |json: &[u8]| serde_json::from_slice::<serde_json::Value>(json).unwrap();
+        assert_eq!(value(&second), value(&written));
+    };
+    let summary = r"[Summary of 2 earlier messages]\n» Done.";
+    let (is_summary, is_model) = (format!("user/Summary: {SUMMARY}"), "assistant/Model: x");
+    // The bytes in front of the summary are those that came.
+    check(
+        [r#""a \u00e4\/b""#, "\"b\"", "\"c\""],
+        &[1, 2],
+        &[user(&format!(r#""a \u00e4\/b\n\n{summary}""#)), model.into(), user("\"c\"")],
+        &["user/Typed: a ä/b", &is_summary, is_model, "user/Typed: c"],
+    );
+    check(
+        ["\"a\"", "\"b\"", "\"c\""],
+        &[0, 1],
+        &[user(&format!(r#""{summary}\n\n[Now]\nb""#)), model.into(), user("\"c\"")],
+        &[&is_summary, "user/Typed: b", is_model, "user/Typed: c"],
+    );
+    check(
+        ["\"a\"", "\"b\"", "\"c\""],
+        &[1, 2, 3],
+        &[user(&format!(r#""a\n\n{summary}\n\n[Now]\nc""#))],
+        &["user/Typed: a", &is_summary, "user/Typed: c"],
+    );
+    // What came in parts stays in parts.
+    let input = r#"{"model":"deepseek-v3.2","messages":[{"role":"user","content":[{"type":"text","text":"a"}]},{"role":"assistant","content":"x"},{"role":"user","content":"b"},{"role":"assistant","content":"y"}]}"#;
+    let parts = r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"so far"}]},{"role":"assistant","content":"y"}"#;
+    assert!(written(input, &[1, 2]).contains(parts));
 }
 
 #[test]
