@@ -77,16 +77,26 @@ fn message(object: &Object<'_>, json: &str) -> ResponsesItem {
     let blocks = content(object.get("content").unwrap_or_default());
     match object.text("role").unwrap_or_default().as_ref() {
         "assistant" => {
-            // An item of its own needs its own bytes: id and phase are the item's, not the blocks'.
             let plain = object.has_only(&["type", "role", "content"]);
-            let single = blocks.len() == 1 && blocks[0].raw.is_none();
-            match blocks.into_iter().next() {
-                Some(block) if single && !plain => {
-                    ResponsesItem::Model(vec![with_raw(block.content, Dialect::OpenaiResponses, json)])
+            let mut blocks = blocks;
+            match &mut blocks[..] {
+                _ if plain => {}
+                // An item of its own needs its own bytes: id and phase are the item's, not the blocks'.
+                [Block { content: content @ Content::Text { .. }, .. }] => {
+                    return ResponsesItem::Model(vec![with_raw(content.clone(), Dialect::OpenaiResponses, json)]);
                 }
-                Some(block) if single => ResponsesItem::Model(vec![block]),
-                _ => ResponsesItem::Model(content(object.get("content").unwrap_or_default())),
+                // Of several, each may be one: under the id there is only the whole.
+                blocks => {
+                    let parts = json::list(object.get("content").unwrap_or_default()).unwrap_or_default();
+                    for (block, part) in blocks.iter_mut().zip(parts) {
+                        if matches!(block.content, Content::Text { .. }) && part.starts_with('{') {
+                            let item = object.with(&[("id", None), ("content", Some(&format!("[{part}]")))]);
+                            *block = with_raw(block.content.clone(), Dialect::OpenaiResponses, &item);
+                        }
+                    }
+                }
             }
+            ResponsesItem::Model(blocks)
         }
         role @ ("system" | "developer") => ResponsesItem::Message(system_message(role, blocks)),
         _ => ResponsesItem::Message(user_message(blocks)),

@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used)]
-use epitome_session::{EntryKey, Epoch, Trigger};
+use epitome_session::{Change, Content, EditKind, EntryKey, Epoch, Trigger};
 
 use crate::tests::check_log as check;
-use crate::{Format, ReadOptions, read, validate, write};
+use crate::{Format, ReadOptions, Wire, read, validate, write};
 
 /// What answers calls that the provider has stored stays, and only where it is the provider that has them.
 #[test]
@@ -93,4 +93,102 @@ fn a_refusal_is_what_the_model_said() {
     let items = r#"[{"role":"user","content":"a"},{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"Hm.","annotations":[]},{"type":"refusal","refusal":"I cannot."}]},
       {"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"No."}]}]"#;
     check(Format::OpenaiResponses, items, &["user/Typed: a", "assistant/Model: Hm. | I cannot. | No."], &[]);
+}
+
+/// The items of a request when some messages of the log have left, and the reasoning of others: the type of each with its id
+/// and its phase.
+fn items_without(items: &[&str], left: &[u32], thoughtless: &[u32]) -> String {
+    let json = format!(r#"{{"model":"gpt-5.4","input":[{}]}}"#, items.join(","));
+    let options = ReadOptions { format: Some(Format::OpenaiResponses), ..ReadOptions::default() };
+    let loaded = read(json.into(), options).unwrap();
+    let mut session = loaded.sessions[0].session.clone();
+    let mut changes: Vec<Change> = left.iter().map(|number| Change::Remove { entry: EntryKey::Log(*number) }).collect();
+    for number in thoughtless {
+        let blocks = session.log()[*number as usize].blocks.iter().enumerate();
+        let thoughts = blocks.filter(|(_, block)| matches!(block.content, Content::Thinking(_)));
+        changes.extend(thoughts.map(|(block, _)| Change::Strip {
+            entry: EntryKey::Log(*number),
+            block: block as u32,
+            mark: None,
+        }));
+    }
+    session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Drop, changes, Vec::new()));
+    let written = String::from_utf8(write(&loaded, 0, &session, Format::OpenaiResponses).unwrap()).unwrap();
+    assert_eq!(validate(&written, Wire::OpenaiResponses), [], "{written}");
+    // Without the file, what left is not known.
+    let rendered = crate::render(session.view(), Wire::OpenaiResponses, None, None).json;
+    let shown = |json: &str| {
+        let request: serde_json::Value = serde_json::from_str(json).unwrap();
+        let field = |item: &serde_json::Value, name: &str, mark: &str| {
+            item[name].as_str().map(|value| format!("{mark}{value}")).unwrap_or_default()
+        };
+        let item = |item: &serde_json::Value| {
+            let kind = item["type"].as_str().unwrap().trim_end_matches("_call");
+            format!("{kind}{}{}", field(item, "id", "#"), field(item, "phase", "/"))
+        };
+        request["input"].as_array().unwrap().iter().map(item).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(shown(&written), shown(&rendered), "with the file, and without");
+    shown(&written)
+}
+
+#[test]
+fn what_came_with_reasoning_has_no_id_without_it() {
+    let user = r#"{"type":"message","role":"user","content":"a"}"#;
+    let thought = |id: &str| format!(r#"{{"type":"reasoning","id":"{id}","summary":[],"encrypted_content":"ENC"}}"#);
+    let said = |id: &str, phase: &str| {
+        let part = r#"{"type":"output_text","text":"b","annotations":[],"logprobs":[]}"#;
+        format!(
+            r#"{{"type":"message","id":"{id}","role":"assistant","status":"completed","phase":"{phase}","content":[{part}]}}"#
+        )
+    };
+    let call = |id: &str| {
+        format!(r#"{{"type":"function_call","id":"{id}","call_id":"c_{id}","name":"f","arguments":"{{}}"}}"#)
+    };
+    let output = |id: &str| format!(r#"{{"type":"function_call_output","call_id":"c_{id}","output":"x"}}"#);
+    let search = r#"{"type":"web_search_call","id":"ws","status":"completed","action":{"type":"search","query":"q"}}"#;
+    let shell = r#"{"type":"shell_call","id":"sh","call_id":"c_sh","action":{"commands":["ls"]}}"#;
+    let printed = r#"{"type":"shell_call_output","call_id":"c_sh","output":[{"stdout":"x","stderr":"","outcome":{"type":"exit","exit_code":0}}]}"#;
+    let (r1, r2, m1, m2) = (thought("r1"), thought("r2"), said("m1", "commentary"), said("m2", "final_answer"));
+    let (f1, f2, o1, o2) = (call("f1"), call("f2"), output("f1"), output("f2"));
+    let check = |items: &[&str], left: &[u32], thoughtless: &[u32], expect: &str| {
+        assert_eq!(items_without(items, left, thoughtless), expect, "without {left:?}, reasoning {thoughtless:?}");
+    };
+    let calls: &[&str] = &[user, user, &r1, &m1, &f1, &f2, &o1, &o2, &r2, &m2];
+    let whole = "reasoning#r1 message#m1/commentary function#f1 function#f2";
+    let outputs = "function_call_output function_call_output";
+    check(calls, &[0], &[], &format!("message {whole} {outputs} reasoning#r2 message#m2/final_answer"));
+    check(
+        calls,
+        &[0],
+        &[2],
+        &format!("message message/commentary function function {outputs} reasoning#r2 message#m2/final_answer"),
+    );
+    check(calls, &[0], &[5], &format!("message {whole} {outputs} message/final_answer"));
+    // What the provider ran is in between: it needs its id, so it is a call like any other.
+    let searched: &[&str] = &[user, user, &r1, search, &m1, &r2, shell, printed, &m2];
+    check(
+        searched,
+        &[0],
+        &[],
+        "message reasoning#r1 web_search#ws message#m1/commentary reasoning#r2 shell#sh shell_call_output message#m2/final_answer",
+    );
+    check(
+        searched,
+        &[0],
+        &[2],
+        "message function function_call_output message/commentary reasoning#r2 shell#sh shell_call_output message#m2/final_answer",
+    );
+    check(
+        searched,
+        &[0, 2, 3],
+        &[],
+        "message message/commentary reasoning#r2 shell#sh shell_call_output message#m2/final_answer",
+    );
+    check(
+        searched,
+        &[0],
+        &[4],
+        "message reasoning#r1 web_search#ws message#m1/commentary shell shell_call_output message#m2/final_answer",
+    );
 }

@@ -17,11 +17,18 @@ const SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
 /// Puts the recorded bytes into the blocks of an edited message that have a place for their change in them. Linear in these.
 pub(super) fn carry_over(entry: &Entry, message: &mut Message, dialect: Dialect) {
     for (before, after) in entry.original.blocks.iter().zip(&mut message.blocks) {
-        let recorded = before.raw.as_ref().filter(|raw| raw.dialect == dialect && after.raw.is_none());
-        if let Some(raw) = recorded.filter(|_| before.content != after.content) {
-            after.raw = changed(raw, before, after).map(|json| RawBlock { dialect, json: json.into() });
+        if let Some(raw) = carried_over(before, after, dialect) {
+            after.raw = Some(raw);
         }
     }
+}
+
+/// The recorded bytes of the block `before`, with what changed of it in `after`; `None` where nothing did, or where they have no
+/// place for it.
+pub(super) fn carried_over(before: &Block, after: &Block, dialect: Dialect) -> Option<RawBlock> {
+    let recorded = before.raw.as_ref().filter(|raw| raw.dialect == dialect && after.raw.is_none());
+    let raw = recorded.filter(|_| before.content != after.content)?;
+    Some(RawBlock { dialect, json: changed(raw, before, after)?.into() })
 }
 
 /// The recorded bytes with the content of the block `after`; `None` where they have no one place for it.
@@ -48,15 +55,22 @@ fn changed(raw: &RawBlock, before: &Block, after: &Block) -> Option<String> {
             }
             set_text(place, &is.text, true, raw.dialect)?;
         }
+        // What a search found is more than its text.
+        (Content::Text { .. }, Content::Text { .. }) if value["type"] == "search_result" => return None,
         (Content::Text { .. }, Content::Text { text }) => {
             let fields = value.as_object_mut()?;
             *text_of(fields)? = Value::from(&**text);
             // What it refers to is said of the text as it was.
-            fields.retain(|name, _| name != "citations" && name != "annotations");
+            let is_of_text = |name: &str| matches!(name, "citations" | "annotations" | "logprobs");
+            fields.retain(|name, _| !is_of_text(name));
+            if let Some(Value::Array(parts)) = fields.get_mut("content") {
+                parts
+                    .iter_mut()
+                    .filter_map(Value::as_object_mut)
+                    .for_each(|part| part.retain(|name, _| !is_of_text(name)));
+            }
         }
         _ => return None,
-        // What a search found is more than its text.
-        (Content::Text { .. }, Content::Text { .. }) if value["type"] == "search_result" => return None,
     }
     let written = value.to_string();
     Some(if kept.is_some() { json::restore_halves(written) } else { written })
@@ -132,27 +146,13 @@ pub(crate) fn set_text(content: &mut Value, text: &str, keeps_media: bool, diale
             if !text.is_empty() {
                 kept.insert(first.unwrap_or(0), json!({ "type": kind, "text": text }));
             }
+            *parts = kept;
         }
         _ => return None,
     }
     Some(())
 }
 
-/// Puts the mark of a call that its model did not make so in place of a signature, which holds for what was signed alone.
-pub(crate) fn sign_anew(call: &mut Value) {
-    let Some(fields) = call.as_object_mut() else { return };
-    for (name, value) in fields.iter_mut() {
-        match value {
-            Value::String(signature) if SIGNATURES.contains(&name.as_str()) => *signature = OF_ANOTHER_MODEL.to_owned(),
-            // What surrounds the call, and not what it asks for.
-            Value::Object(_) if matches!(name.as_str(), "extra_content" | "google" | "provider_specific_fields") => {
-            *parts = kept;
-                sign_anew(value);
-            }
-            _ => {}
-        }
-    }
-}
 /// The number of a content's parts that are media.
 fn media_parts(content: &Value, dialect: Dialect) -> usize {
     items(content).iter().filter(|part| is_media_part(part, dialect)).count()
@@ -173,6 +173,20 @@ fn is_media_part(part: &Value, dialect: Dialect) -> bool {
     }
 }
 
+/// Puts the mark of a call that its model did not make so in place of a signature, which holds for what was signed alone.
+pub(crate) fn sign_anew(call: &mut Value) {
+    let Some(fields) = call.as_object_mut() else { return };
+    for (name, value) in fields.iter_mut() {
+        match value {
+            Value::String(signature) if SIGNATURES.contains(&name.as_str()) => *signature = OF_ANOTHER_MODEL.to_owned(),
+            // What surrounds the call, and not what it asks for.
+            Value::Object(_) if matches!(name.as_str(), "extra_content" | "google" | "provider_specific_fields") => {
+                sign_anew(value);
+            }
+            _ => {}
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -206,13 +220,6 @@ mod tests {
         check(Dialect::Gemini, part("long", "S"), call(long), call(short), Some(part("l", OF_ANOTHER_MODEL)));
         let marked = |text: &str| json!({"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": text}], "cache_control": {"type": "ephemeral"}});
         check(Dialect::Anthropic, marked("long"), result("long"), result("l"), Some(marked("l")));
-        let own = json!({"type": "shell_call_output", "call_id": "c", "output": [{"stdout": "long"}]});
-        check(Dialect::OpenaiResponses, own, result("long"), result("l"), None);
-        let said = |text: &str| Content::Text { text: text.into() };
-        let block = |text: &str| json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
-        check(Dialect::Anthropic, block("long"), said("long"), said("l"), Some(block("l")));
-    }
-}
         // What the text was read from leaves, whatever kind it is; the pictures stay where they are.
         let picture = json!({"type": "image", "source": {"type": "url", "url": "https://p"}});
         let holding = |parts: Value| json!({"type": "tool_result", "tool_use_id": "c", "content": parts});
@@ -249,3 +256,16 @@ mod tests {
             result("l"),
             Some(output(json!([{"type": "input_text", "text": "l"}]))),
         );
+        let own = json!({"type": "shell_call_output", "call_id": "c", "output": [{"stdout": "long"}]});
+        check(Dialect::OpenaiResponses, own, result("long"), result("l"), None);
+        let said = |text: &str| Content::Text { text: text.into() };
+        let part = |text: &str| json!({"type": "output_text", "text": text});
+        let message = |part: Value| json!({"type": "message", "id": "msg_1", "role": "assistant", "phase": "commentary", "content": [part]});
+        let mut cited = part("long");
+        cited["annotations"] = json!([{"type": "url_citation", "start_index": 0, "end_index": 4}]);
+        cited["logprobs"] = json!([]);
+        check(Dialect::OpenaiResponses, message(cited), said("long"), said("l"), Some(message(part("l"))));
+        let block = |text: &str| json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
+        check(Dialect::Anthropic, block("long"), said("long"), said("l"), Some(block("l")));
+    }
+}

@@ -3,6 +3,7 @@
 pub(crate) mod changed;
 mod ids;
 pub(crate) mod plan;
+mod reasoning;
 mod recorded;
 mod request;
 mod source;

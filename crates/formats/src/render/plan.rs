@@ -12,6 +12,7 @@ use epitome_session::{
 
 use super::changed;
 use super::ids::Ids;
+use super::reasoning::Bereft;
 use super::recorded;
 use super::source::Source;
 use super::{Wire, dialect_of};
@@ -161,12 +162,14 @@ pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Wire, source: Option<&Sour
         steps: Steps::of(entries),
         programs: HashSet::new(),
         later: HashMap::new(),
+        bereft: Bereft::default(),
         prompt: prompt_len(entries),
         turns: Vec::with_capacity(entries.len()),
         warnings: Vec::new(),
         is_open: false,
         ids: Ids::new(profile, source, entries),
     };
+    planner.bereft = planner.bereft(&pairs);
     for (index, entry) in entries.iter().enumerate() {
         match entry.message.role {
             Role::Tool if pairs.calls.contains_key(&index) => {
@@ -239,6 +242,8 @@ struct Planner<'a, 's> {
     programs: HashSet<CallId>,
     /// By entry, the answers that stand behind later messages of their step: those of programs.
     later: HashMap<usize, Answer>,
+    /// What cannot be written as it was recorded for its reasoning, or what came with that, is not there.
+    bereft: Bereft,
     /// The number of entries that are the system prompt.
     prompt: usize,
     turns: Vec<MessageToRender<'a>>,
@@ -261,15 +266,10 @@ impl<'a> Planner<'a, '_> {
             blocks.iter().filter_map(|block| Some((*pairs.answers.get(&(index, *block))?, *block))).collect();
         answers.sort_unstable();
         let before = self.turns.len();
-        let mut foreign: HashSet<usize> = answers
-            .iter()
-            .filter(|(answer, block)| !recorded::is_pair(&message.blocks[*block], &self.entries[*answer].message))
-            .map(|(_, block)| *block)
-            .collect();
-        // What is answered here is answered as a call of the client's.
-        let unanswered = blocks.into_iter().filter(|block| !pairs.answers.contains_key(&(index, *block)));
-        let dead = unanswered.filter(|block| !self.steps.may_wait(index, &message.blocks[*block]));
-        foreign.extend(dead.filter(|block| recorded::is_of_provider(&message.blocks[*block])));
+        let mut foreign = self.foreign(index, pairs);
+        let calls = message.blocks.iter().enumerate();
+        foreign
+            .extend(calls.filter(|(block, call)| self.bereft.is_foreign(index, *block, call)).map(|(block, _)| block));
         for (block, call) in message.calls().filter(|(block, _)| !foreign.contains(block)) {
             let block = &message.blocks[block];
             if recorded::is_of_provider(block) && self.is_own_block(block) {
@@ -316,6 +316,44 @@ impl<'a> Planner<'a, '_> {
             self.turns.push(MessageToRender { tool, of_custom_call, ..MessageToRender::new(Cow::Owned(answer)) });
             self.changed_from = self.changed_from.min(index + 1);
         }
+    }
+
+    /// The calls of an entry that are recorded as ones of the provider's, and cannot be written so: their answer is not there as
+    /// it was recorded. What is answered here is answered as a call of the client's.
+    fn foreign(&self, index: usize, pairs: &Pairs) -> HashSet<usize> {
+        let blocks = &self.entries[index].message.blocks;
+        let is_foreign = |block: usize, call: &Block| match pairs.answers.get(&(index, block)) {
+            Some(answer) => !recorded::is_pair(call, &self.entries[*answer].message),
+            None => !self.steps.may_wait(index, call) && recorded::is_of_provider(call),
+        };
+        let calls = blocks.iter().enumerate().filter(|(_, block)| block.as_call().is_some());
+        calls.filter(|(block, call)| is_foreign(*block, call)).map(|(block, _)| block).collect()
+    }
+
+    /// What is there without its reasoning, or as reasoning alone, where the service asks for both.
+    fn bereft(&self, pairs: &Pairs) -> Bereft {
+        let is_recorded = self.changed_from == self.entries.len();
+        // Codex keeps the ids of items in its files, and does not send them.
+        if self.profile != Wire::OpenaiResponses || is_recorded || self.source.is_some_and(|source| source.for_own_file)
+        {
+            return Bereft::default();
+        }
+        let log = self.source.map_or(&[][..], |source| source.log);
+        let is_own = self.source.is_some_and(|source| source.is_own(self.profile));
+        let foreign: HashSet<(usize, usize)> = (0..self.entries.len())
+            .filter(|index| self.entries[*index].message.role == Role::Assistant)
+            .flat_map(|index| self.foreign(index, pairs).into_iter().map(move |block| (index, block)))
+            .collect();
+        Bereft::of(self.entries, log, |index, block| {
+            let Entry { message, original, .. } = &self.entries[index];
+            let (before, after) = (&original.blocks[block], &message.blocks[block]);
+            match &after.content {
+                Content::Thinking(_) => self.is_own_block(after) && self.keeps_thinking(index, after),
+                _ if foreign.contains(&(index, block)) => false,
+                _ if after.raw.is_some() => true,
+                _ => is_own && changed::carried_over(before, after, Dialect::OpenaiResponses).is_some(),
+            }
+        })
     }
 
     /// A result, as its call is written.
@@ -428,11 +466,21 @@ impl<'a> Planner<'a, '_> {
             (_, role) => role != Role::Tool,
         };
         let blocks = entry.message.blocks.iter().enumerate();
-        let keeps: Vec<bool> = blocks.map(|(at, block)| fits_role(at, block) && self.keeps(index, block)).collect();
+        let keeps: Vec<bool> = blocks
+            .map(|(at, block)| {
+                fits_role(at, block) && !self.bereft.reasoning.contains(&(index, at)) && self.keeps(index, block)
+            })
+            .collect();
         let mut message = Cow::Borrowed(&*entry.message);
         let is_own = self.source.is_some_and(|source| source.is_own(self.profile));
         if is_own && entry.is_edited() {
             changed::carry_over(entry, message.to_mut(), dialect_of(self.profile));
+        }
+        for at in 0..keeps.len() {
+            if self.bereft.items.contains(&(index, at)) {
+                let block = &mut message.to_mut().blocks[at];
+                block.raw = block.raw.as_ref().and_then(|raw| recorded::without(raw, "id"));
+            }
         }
         if !keeps.iter().all(|keep| *keep) {
             let mut keeps = keeps.into_iter();

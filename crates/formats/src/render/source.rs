@@ -19,6 +19,8 @@ pub struct Source<'a> {
     pub(crate) format: Format,
     loaded: &'a LoadedFile,
     records: &'a [Range<usize>],
+    /// The log that was read.
+    pub(crate) log: &'a [Arc<Message>],
     /// The number of messages of the log that each record holds.
     members: HashMap<u32, u32>,
     /// Whether user and model take turns in it: then the server may ask for that, and the output does too.
@@ -26,7 +28,7 @@ pub struct Source<'a> {
     /// The model that it asks for.
     model: Option<&'a str>,
     /// Whether the session is rendered for the agent's own file, whose items are to stay as they are.
-    for_own_file: bool,
+    pub(crate) for_own_file: bool,
 }
 
 impl<'a> Source<'a> {
@@ -41,6 +43,7 @@ impl<'a> Source<'a> {
             format: loaded.format,
             loaded,
             records: &session.records,
+            log: session.session.log(),
             members,
             alternates: alternates(session.session.log()),
             model: session.model.as_deref(),

@@ -73,7 +73,8 @@ fn openai_responses() {
     // A program calls again and again, until its output comes.
     let program = r#"{"type":"program","id":"p","call_id":"p1","code":"run()"}"#;
     let ended = r#"{"type":"program_output","id":"o","call_id":"p1","result":"x"}"#;
-    let called = |id: &str| call.replace(r#""1""#, &format!(r#""{id}","caller":{{"type":"program","caller_id":"p1"}}"#));
+    let called =
+        |id: &str| call.replace(r#""1""#, &format!(r#""{id}","caller":{{"type":"program","caller_id":"p1"}}"#));
     let (one, other, next) = (called("1"), called("2"), output.replace('1', "2"));
     check(&format!("[{user},{program},{one},{output},{other},{next},{ended},{user}]"), &[]);
     check(&format!("[{user},{program},{one},{output},{other},{next}]"), &[]);
