@@ -124,6 +124,64 @@ fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     (length > 0).then_some(start..start + length)
 }
 
+/// The tools of Cline, Roo Code and Kilo Code, whose results stand in texts of the user's side where the model calls in XML: a text
+/// `[tool for 'what'] Result:`, and behind it what the tool gave (`pushToolResult` in `presentAssistantMessage.ts` and
+/// `ToolResultUtils.ts`).
+const IN_TEXT: &str = "access_mcp_resource apply_diff apply_patch ask_followup_question attempt_completion browser_action \
+                       codebase_search condense delete_file edit_file execute_command fetch_instructions generate_image \
+                       insert_content list_code_definition_names list_files load_mcp_documentation new_rule new_task \
+                       plan_mode_respond read_file replace_in_file report_bug run_slash_command search_and_replace \
+                       search_files skill summarize_task switch_mode update_todo_list use_mcp_tool web_fetch web_search \
+                       write_to_file";
+
+/// Those of them that give what somebody else wrote, from its first byte on.
+const FOREIGN: &str = "access_mcp_resource browser_action read_file use_mcp_tool web_fetch web_search";
+
+/// How these agents tell that a person refused or allowed a call, and what they said to it (`formatResponse`).
+const VERDICTS: [&str; 2] = [
+    "The user denied this operation and provided the following feedback:\n<feedback>",
+    "The user approved this operation and provided the following context:\n<feedback>",
+];
+
+/// What was said besides, in a text of its own behind the tool's, or at the end of a command's that still runs.
+const BESIDES: &str = "The user provided the following feedback:\n<feedback>";
+const RUNNING: &str = "Command is still running in the user's terminal.";
+
+/// Returns the tool whose result a text of the user's side begins, and where in the text its output begins. Linear.
+pub(super) fn result_in_text(text: &str) -> Option<(&str, usize)> {
+    let rest = text.strip_prefix('[')?;
+    let name = &rest[..rest.find(|letter: char| !(letter.is_ascii_lowercase() || letter == '_'))?];
+    let behind = &rest[name.len()..];
+    if !IN_TEXT.split(' ').any(|own| own == name) || !(behind.starts_with(']') || behind.starts_with(" for '")) {
+        return None;
+    }
+    let end = text.find("] Result:")? + "] Result:".len();
+    let line = &text[end..];
+    (line.is_empty() || line.starts_with('\n') || line.starts_with(" (see image")).then_some((name, end))
+}
+
+/// Returns the byte range of what a person said in the text number `number` behind such a beginning, the text in it being number
+/// 0; without white space around it. Linear.
+pub(super) fn said_in_text(tool: &str, text: &str, number: usize) -> Option<Range<usize>> {
+    let lead = text.len() - text.trim_start().len();
+    let text = &text[lead..];
+    let between = |start: usize| Some(start..start + text[start..].find("</feedback>")?);
+    let verdict = || {
+        let opening = VERDICTS.iter().find(|opening| text.starts_with(**opening))?;
+        between(opening.len()).filter(|_| !FOREIGN.split(' ').any(|own| own == tool))
+    };
+    let besides = || {
+        // A tool gives one text: what stands behind it is the agent's.
+        let opening = text.starts_with(BESIDES) && number > 1;
+        let is_running = tool == "execute_command" && text.starts_with(RUNNING);
+        let is_last = is_running && text.trim_end().ends_with("</feedback>");
+        let at = if opening { Some(0) } else { text.rfind(BESIDES).filter(|_| is_last) }?;
+        between(at + BESIDES.len())
+    };
+    let said = answer(tool, text).or_else(verdict).or_else(besides)?;
+    trimmed(text, said).map(|said| lead + said.start..lead + said.end)
+}
+
 fn answer(tool: &str, text: &str) -> Option<Range<usize>> {
     let (_, forms) = QUESTIONS.iter().find(|(name, _)| *name == tool)?;
     forms.iter().find_map(|form| match *form {

@@ -82,6 +82,7 @@ fn trimmed(text: &str) -> Option<Range<usize>> {
 /// name of the tool that a result is of comes from `tool_of`, and nobody speaks through a tool that is not known. Linear in the
 /// texts of the user's side and of tools.
 pub(crate) fn attribute<'t>(message: &mut Message, tool_of: impl Fn(&ToolResult) -> Option<&'t str>) {
+    attribute_results_in_text(message);
     let is_typed = message.is_typed();
     let is_injected = message.role == Role::User && message.origin == Origin::Injected;
     for Block { content, typed, instructions, .. } in &mut message.blocks {
@@ -115,6 +116,40 @@ pub(crate) fn attribute<'t>(message: &mut Message, tool_of: impl Fn(&ToolResult)
             Content::Opaque(_) | Content::Gone => {}
         }
     }
+}
+
+/// Settles whose words a message is that holds results as texts: from the text on that begins one, all is the tool's but what a
+/// person said through it.
+fn attribute_results_in_text(message: &mut Message) {
+    if message.role != Role::User || !matches!(message.origin, Origin::Typed | Origin::Injected) {
+        return;
+    }
+    let mut tool: Option<(String, usize)> = None;
+    for Block { content, typed, .. } in &mut message.blocks {
+        let Content::Text { text } = content else { continue };
+        let start = match answers::result_in_text(text) {
+            Some((name, start)) => {
+                tool = Some((name.to_owned(), 0));
+                start
+            }
+            None => 0,
+        };
+        let Some((tool, number)) = &mut tool else { continue };
+        let said =
+            answers::said_in_text(tool, &text[start..], *number).map(|said| start + said.start..start + said.end);
+        *number += 1;
+        typed.get_or_insert_with(|| said.into_iter().map(TextRange::from).collect());
+    }
+    if tool.is_none() {
+        return;
+    }
+    // What stands in front of them is whose it was.
+    for Block { content, typed, .. } in message.blocks.iter_mut().filter(|_| message.origin == Origin::Typed) {
+        if let Content::Text { text } = content {
+            typed.get_or_insert_with(|| harness::typed_parts(text).into_iter().map(TextRange::from).collect());
+        }
+    }
+    message.origin = Origin::ToolOutput;
 }
 
 #[cfg(test)]
