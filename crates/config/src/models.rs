@@ -96,7 +96,8 @@ impl Models {
     }
 
     fn find(&self, name: &str) -> Option<ModelLimits> {
-        let name = with_dashes(&name.to_lowercase());
+        let name = name.to_lowercase();
+        let name = with_dashes(base_of(&name));
         let tails = name.char_indices().filter(|(_, letter)| matches!(letter, '/' | '.')).map(|(at, _)| at + 1);
         let tails: Vec<&str> = std::iter::once(0).chain(tails).map(|at| &name[at..]).collect();
         let fits = |known: &str| tails.iter().any(|tail| tail.strip_prefix(known).is_some_and(ends_a_word));
@@ -119,6 +120,14 @@ impl Models {
         let limits = older.into_iter().chain(newer).map(|(_, limits)| *limits);
         limits.min_by_key(|limits| limits.window)
     }
+}
+
+/// The model that a name is of: for one that was trained further, the one that it was made of (`ft:gpt-4o-mini:acme::id`, the
+/// ids of OpenAI's "Fine-tuning"), whose limits it has.
+fn base_of(name: &str) -> &str {
+    let start = name.rfind('/').map_or(0, |slash| slash + 1);
+    let base = name[start..].strip_prefix("ft:").map(|rest| rest.split(':').next().unwrap_or(rest));
+    base.unwrap_or(name)
 }
 
 /// A name in which a dot between two digits is a dash, as providers write versions; routers write a dot.
@@ -194,6 +203,26 @@ mod tests {
         check("meta-llama/Llama-3.1-8B-Instruct", 131_072);
         check("llama3:latest", 8_192);
         check("gemini-4-argon-latest", 1_048_576);
+        // Trained further, under a name of somebody's own.
+        check("ft:gpt-4o-mini:x", 128_000);
+        check("openai/ft:GPT-4.1-mini-2025-04-14:acme:claude-opus-5:id", 1_047_576);
+        check("ft:mine:gpt-4o", 0);
+        check("claude-opus-4-20250514", 200_000);
+        check("anthropic/claude-opus-4.6", 1_000_000);
+        check("claude-opus-4-7", 1_000_000);
+        check("us.anthropic.claude-opus-4-8-v1", 1_000_000);
+        check("claude-sonnet-4-6", 1_000_000);
+        check("deepseek-v4-pro", 1_000_000);
+        check("grok-4-fast-reasoning", 2_000_000);
+        check("x-ai/grok-4.3", 1_000_000);
+        check("Qwen/Qwen3.6-35B-A3B", 262_144);
+        check("glm-5.1", 202_752);
+        check("zai-org/GLM-5.2", 1_000_000);
+        check("MiniMax-M2", 204_800);
+        check("minimax/minimax-m2.7", 204_800);
+        check("command-a-03-2025", 256_000);
+        check("command-a-plus-05-2026", 128_000);
+        check("kimi-k2.7-code", 262_144);
         check("gpt-4x", 0);
         check("my-model", 0);
         check("", 0);
@@ -215,7 +244,8 @@ mod tests {
         check(&["gemini-3-pro-preview", "gemini-5-carbon", "vertex_ai/gemini-3.3-flash"], 1_048_576);
         check(&["gpt-5.9", "openai/gpt-5.7-codex"], 400_000);
         check(&["grok-4", "xai/grok-4.1", "grok-4-0709"], 256_000);
-        check(&["deepseek-v4-flash-free", "glm-4.5-air"], 131_072);
+        check(&["deepseek-v3.2", "glm-4.5-air"], 131_072);
+        check(&["deepseek-v4-flash-free", "deepseek-v5"], 1_000_000);
         check(&["sonnet", "gpt-x", "my-model-3", "v2", "4.5"], 0);
     }
 
