@@ -23,8 +23,10 @@ pub(crate) fn arguments(text: &str) -> Arguments {
 /// have no ids yet.
 pub(crate) fn messages(object: &Object<'_>) -> Vec<Message> {
     let content = object.get("content").unwrap_or_default();
-    let name = object.text("name").map(|name| Arc::from(&*name));
     let role = object.text("role").unwrap_or_default();
+    // Ollama's name for the tool that a result is of.
+    let of_tool = || object.text("tool_name").filter(|_| role == "tool");
+    let name = object.text("name").or_else(of_tool).map(|name| Arc::from(&*name));
     let mut message = match &*role {
         "assistant" => assistant(object, content),
         "system" | "developer" => system_message(&role, blocks(content)),
@@ -60,7 +62,7 @@ fn user(content: &str, name: Option<&Arc<str>>) -> Vec<Message> {
 
 fn assistant(object: &Object<'_>, content: &str) -> Message {
     let mut all = Vec::new();
-    let reasoning = object.text("reasoning_content").or_else(|| object.text("reasoning"));
+    let reasoning = REASONING.iter().find_map(|name| object.text(name));
     if let Some(text) = reasoning.filter(|text| !text.is_empty()) {
         all.push(Block::new(Content::Thinking(Thinking { text: Arc::from(&*text), signature: None, redacted: false })));
     }
@@ -84,6 +86,9 @@ fn assistant(object: &Object<'_>, content: &str) -> Message {
     let text_calls = text_calls(&all);
     Message { text_calls, ..Message::new("", Role::Assistant, Origin::Model, all) }
 }
+
+/// The fields of a message with the model's reasoning: DeepSeek's and most others', OpenRouter's, Ollama's.
+pub(crate) const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 /// The field of a message with the sound that the model made. Its block is recorded as an object of this field alone, for
 /// there is no part for it.
@@ -171,10 +176,13 @@ fn call(json: &str) -> Block {
     }
     let function = object.object("function").unwrap_or_else(|| object.clone());
     let (name, arguments) = function_of(&function);
+    // Ollama and Mistral take an object where OpenAI takes the text of one.
+    let in_string = function.get("arguments").is_some_and(|json| json.starts_with('"'));
+    let in_object = function.get("arguments").is_some_and(|json| json.starts_with('{'));
     // Bytes that no provider would take are not kept.
-    let plain = object.has_only(&["id", "type", "function"]) && function.has_only(&["name", "arguments"])
+    let plain = in_string && object.has_only(&["id", "type", "function"]) && function.has_only(&["name", "arguments"])
         || matches!(arguments, Arguments::Text(_))
-        || !function.get("arguments").is_some_and(|json| json.starts_with('"'))
+        || !(in_string || in_object)
         || !object.has("function");
     let content = Content::ToolCall(ToolCall { id, name, arguments });
     if plain { Block::new(content) } else { with_raw(content, Dialect::OpenaiChat, json) }

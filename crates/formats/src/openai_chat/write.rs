@@ -3,7 +3,7 @@
 use epitome_session::heading::separator;
 use epitome_session::{Arguments, Block, Content, Dialect, Media, MediaSource, Message, RawBlock, Role, ToolCall};
 
-use super::blocks::sound_field;
+use super::blocks::{REASONING, sound_field};
 use crate::json::{self, Object, ObjectWriter, quote};
 use crate::media::{input_audio, is_document, is_id, url_part};
 use crate::render::plan::{MessageToRender, Plan};
@@ -149,18 +149,8 @@ fn take_images(images: &mut Vec<Media>) -> Option<RequestItem> {
 
 /// A message rebuilt; fields of its record that are not rebuilt stay.
 fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
-    const REBUILT: [&str; 10] = [
-        "role",
-        "content",
-        "tool_calls",
-        "function_call",
-        "tool_call_id",
-        "name",
-        "reasoning_content",
-        "reasoning",
-        "refusal",
-        "audio",
-    ];
+    const REBUILT: [&str; 8] =
+        ["role", "content", "tool_calls", "function_call", "tool_call_id", "name", "refusal", "audio"];
     let message = &*turn.message;
     let role = match message.role {
         Role::System => recorded.text("role").unwrap_or("system".into()),
@@ -180,8 +170,8 @@ fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
         writer = writer.optional_field("name", message.name.as_deref().map(quote).as_deref());
         writer = writer.raw("content", &content(message));
     }
-    for thinking in message.blocks.iter().filter_map(as_thinking) {
-        let name = if recorded.has("reasoning") { "reasoning" } else { "reasoning_content" };
+    for thinking in message.blocks.iter().filter(|block| own_raw(block).is_none()).filter_map(as_thinking) {
+        let name = REASONING.into_iter().find(|name| recorded.is_given(name)).unwrap_or(REASONING[0]);
         writer = writer.text(name, thinking);
     }
     for (name, sound) in message.blocks.iter().filter_map(sound_field) {
@@ -197,7 +187,7 @@ fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
             writer = writer.raw("tool_calls", &json::join(&calls));
         }
     }
-    for (name, value) in recorded.fields().filter(|(name, _)| !REBUILT.contains(name)) {
+    for (name, value) in recorded.fields().filter(|(name, _)| !REBUILT.contains(name) && !REASONING.contains(name)) {
         writer = writer.raw(name, value);
     }
     writer.finish()

@@ -37,7 +37,9 @@ fn changed(raw: &RawBlock, before: &Block, after: &Block) -> Option<String> {
     let mut value: Value = serde_json::from_str(kept.as_deref().unwrap_or(&raw.json)).ok()?;
     match (&before.content, &after.content) {
         (Content::ToolCall(was), Content::ToolCall(is)) if was.id == is.id && was.name == is.name => {
-            *arguments_of(&mut value, raw.dialect)? = argument(&is.arguments, raw.dialect, &value)?;
+            let is_custom = value["type"] == "custom_tool_call" || value.get("custom").is_some();
+            let place = arguments_of(&mut value, raw.dialect)?;
+            *place = argument(&is.arguments, is_custom, place.is_string())?;
             sign_anew(&mut value);
         }
         (Content::ToolResult(was), Content::ToolResult(is))
@@ -98,13 +100,10 @@ fn arguments_of(call: &mut Value, dialect: Dialect) -> Option<&mut Value> {
 }
 
 /// The arguments as their place has them: as text where it holds text, else as JSON.
-fn argument(arguments: &Arguments, dialect: Dialect, call: &Value) -> Option<Value> {
+fn argument(arguments: &Arguments, is_custom: bool, is_text: bool) -> Option<Value> {
     let text = arguments.text();
-    let is_text = dialect == Dialect::OpenaiChat || dialect == Dialect::OpenaiResponses;
     match arguments {
-        Arguments::Text(_) if call["type"] == "custom_tool_call" || call.get("custom").is_some() => {
-            Some(Value::from(&**text))
-        }
+        Arguments::Text(_) if is_custom => Some(Value::from(&**text)),
         Arguments::Json(_) if is_text && text.trim_start().starts_with('{') => Some(Value::from(&**text)),
         Arguments::Json(_) if !is_text => serde_json::from_str(text).ok().filter(Value::is_object),
         _ => None,

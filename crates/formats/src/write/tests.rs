@@ -423,6 +423,35 @@ fn texts_that_become_one_message_stay_a_text() {
 }
 
 #[test]
+fn a_call_keeps_the_shape_in_which_it_came() {
+    let ollama = r#"{"role":"assistant","content":"","thinking":"hm","tool_calls":[{"function":{"index":0,"name":"f","arguments":{"a":"long long"}}}]}"#;
+    let mistral = r#"{"role":"assistant","content":"","tool_calls":[{"id":"abcDEF000","function":{"name":"f","arguments":{"a":"long long"}},"index":0}]}"#;
+    let openai = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":\"long long\"}"}}]}"#;
+    let check = |call: &str, result: &str| {
+        let input = format!(r#"[{{"role":"user","content":"a"}},{call},{result},{{"role":"user","content":"b"}}]"#);
+        let loaded = crate::tests::load(&input);
+        let mut session = loaded.sessions[0].session.clone();
+        let (block, _) = session.view()[1].message.calls().next().unwrap();
+        let arguments = r#"{"a":"l…"}"#.into();
+        let changes = vec![Change::Trim { entry: session.view()[1].key, block: block as u32, arguments }];
+        session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Trim, changes, Vec::new()));
+        let written = String::from_utf8(write(&loaded, 0, &session, Format::OpenaiChat).unwrap()).unwrap();
+        let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+        let mut written = value(&written);
+        let mut expect = value(&input.replace("long long", "l…"));
+        // No text of the model's beside its calls is null in what is written anew.
+        for message in [&mut written[1], &mut expect[1]] {
+            assert!(message["content"].is_null() || message["content"] == "", "{message}");
+            message["content"] = serde_json::Value::Null;
+        }
+        assert_eq!(written, expect);
+    };
+    check(ollama, r#"{"role":"tool","tool_name":"f","content":"out"}"#);
+    check(mistral, r#"{"role":"tool","name":"f","tool_call_id":"abcDEF000","content":"out"}"#);
+    check(openai, r#"{"role":"tool","tool_call_id":"1","content":"out"}"#);
+}
+
+#[test]
 fn a_cut_stands_in_place_of_what_a_result_was_read_from() {
     let found = r#"{"type":"search_result","source":"https://x","title":"t","content":[{"type":"text","text":"a long result"}],"citations":{"enabled":true}}"#;
     let paper =
