@@ -14,7 +14,8 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
             ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"];
         let block = |block: &Value| {
             let kind = block["type"].as_str().unwrap_or_default();
-            KINDS.contains(&kind)
+            // Mistral's chunks of this kind hold parts.
+            KINDS.contains(&kind) && !block["thinking"].is_array()
                 || (kind == "image" && block["source"].is_object())
                 || block["cache_control"].is_object()
         };

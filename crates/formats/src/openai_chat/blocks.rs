@@ -67,7 +67,7 @@ fn assistant(object: &Object<'_>, content: &str) -> Message {
         all.push(Block::new(Content::Thinking(Thinking { text: Arc::from(&*text), signature: None, redacted: false })));
     }
     // An assistant's empty text is how a message of calls alone is written.
-    all.extend(blocks(content).into_iter().filter(|block| !is_empty_text(block)));
+    all.extend(blocks(content).into_iter().filter(|block| !is_empty_text(block)).map(with_reasoning));
     if let Some(text) = object.text("refusal").filter(|text| !text.is_empty()) {
         all.push(refusal(&text));
     }
@@ -105,6 +105,16 @@ pub(crate) fn sound_field(block: &Block) -> Option<(&'static str, &str)> {
 fn refusal(text: &str) -> Block {
     let json = ObjectWriter::new().text("type", "refusal").text("refusal", text).finish();
     with_raw(Content::Text { text: Arc::from(text) }, Dialect::OpenaiChat, &json)
+}
+
+/// A block of the model's, which is reasoning where it is a chunk of Mistral's for that.
+fn with_reasoning(block: Block) -> Block {
+    let Content::Opaque(chunk) = &block.content else { return block };
+    let Some(object) = Object::parse(&chunk.json).filter(|_| &*chunk.kind == "thinking") else { return block };
+    let parts = object.get("thinking").map(blocks).unwrap_or_default();
+    let texts: Vec<&str> = parts.iter().filter_map(Block::excerptable).map(AsRef::as_ref).collect();
+    let thinking = Thinking { text: Arc::from(texts.join("\n")), signature: None, redacted: false };
+    with_raw(Content::Thinking(thinking), Dialect::OpenaiChat, &chunk.json)
 }
 
 fn is_empty_text(block: &Block) -> bool {

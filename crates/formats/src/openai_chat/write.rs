@@ -223,6 +223,10 @@ fn content(message: &Message) -> String {
                 only_text = false;
                 parts.push(opaque.json.to_string());
             }
+            (Content::Thinking(_), Some(raw)) => {
+                only_text = false;
+                parts.push(raw.json.to_string());
+            }
             (Content::Thinking(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Gone, _) => {}
         }
     }

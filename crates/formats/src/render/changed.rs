@@ -57,6 +57,11 @@ fn changed(raw: &RawBlock, before: &Block, after: &Block) -> Option<String> {
             }
             set_text(place, &is.text, true, raw.dialect)?;
         }
+        // A chunk of reasoning among the parts of a message.
+        (Content::Thinking(_), Content::Thinking(is)) if raw.dialect == Dialect::OpenaiChat => {
+            let place = value.get_mut("thinking")?;
+            *place = if place.is_string() { json!(&*is.text) } else { json!([{ "type": "text", "text": &*is.text }]) };
+        }
         // What a search found is more than its text.
         (Content::Text { .. }, Content::Text { .. }) if value["type"] == "search_result" => return None,
         (Content::Text { .. }, Content::Text { text }) => {

@@ -452,6 +452,31 @@ fn a_call_keeps_the_shape_in_which_it_came() {
 }
 
 #[test]
+fn reasoning_among_the_parts_stays_there() {
+    let thought = r#"{"type":"thinking","thinking":[{"type":"text","text":"hm"},{"type":"reference","reference_ids":[1]}],"closed":true}"#;
+    let said = format!(
+        r#"{{"role":"assistant", "content":[{thought},{{"type":"text","text":"x"}},{{"type":"reference","reference_ids":[1]}}]}}"#
+    );
+    let input = format!(
+        r#"{{"model":"magistral","messages":[{{"role":"user","content":"a"}},{{"role":"assistant","content":"b"}},{{"role":"user","content":"c"}},{said},{{"role":"user","content":"d"}}]}}"#
+    );
+    let loaded = crate::tests::load(&input);
+    let expect = "assistant/Model: thinking(hm) | x | opaque(reference)";
+    assert_eq!(crate::tests::view(loaded.sessions[0].session.view())[3], expect);
+    assert!(written(&input, &[1]).contains(&said), "it is not changed");
+    let check = |block: u32, expect: &str| {
+        let mut session = loaded.sessions[0].session.clone();
+        let excerpt = Excerpt { kept: KeptRanges::default(), marks: vec!["…".into()], attachments: None };
+        let changes = vec![Change::Excerpt { entry: session.view()[3].key, block, excerpt }];
+        session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, changes, Vec::new()));
+        let cut = String::from_utf8(write(&loaded, 0, &session, Format::OpenaiChat).unwrap()).unwrap();
+        assert!(cut.contains(expect) && !cut.contains("reasoning_content"), "{cut}");
+    };
+    check(1, thought);
+    check(0, r#"{"type":"thinking","thinking":[{"type":"text","text":"…"}],"closed":true}"#);
+}
+
+#[test]
 fn a_cut_stands_in_place_of_what_a_result_was_read_from() {
     let found = r#"{"type":"search_result","source":"https://x","title":"t","content":[{"type":"text","text":"a long result"}],"citations":{"enabled":true}}"#;
     let paper =
