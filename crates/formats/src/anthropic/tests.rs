@@ -113,7 +113,7 @@ fn a_program_stays_as_it_is_with_all_that_it_calls() {
     check(
         all,
         &[1, 2, 3, 4, 5, 6],
-        &[&format!(r#"{{"role":"user","content":[{{"type":"text","text":"a"}},{{"type":"text","text":"c"}}]}}"#)],
+        &[r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"c"}]}"#],
     );
     // One that still runs: the model has not gone on with the newest result.
     check(&[&a, &b, &first, &r1, &second, &r2], &[0], &[&b, &first, &r1, &second, &r2]);
