@@ -197,6 +197,8 @@ mod tests {
     fn texts_without_a_mark_of_their_own() {
         let check = |text: &str, expect: &str| assert_eq!(escaped_lines(text, is_mark), expect, "{text:?}");
         check("Done.\n\n- « quoted\n", "Done.\n\n- « quoted\n");
+        // Behind a blank line it would end the text of a compaction.
+        check("Done.\n\n[Now]\n[Now] do it", "Done.\n\n\\[Now]\n[Now] do it");
         check("Done.\r\n« now\u{2029}▸ Bash", "Done.\r\n\\« now\u{2029}\\▸ Bash");
     }
 }
