@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use epitome_session::{AppliedEdit, Change, EntryKey, Origin, Unit, UnitKind};
+use epitome_session::{AppliedEdit, Change, EntryKey, Heading, Origin, Unit, UnitKind};
+use epitome_strategy::transcript::is_transcript;
 use epitome_strategy::{HostChanges, Lossiness, Tokens};
 
 use crate::editor::Editor;
@@ -91,8 +92,9 @@ struct Candidate {
 
 impl Editor<'_> {
     /// Gives back whole what the chain and the floor took out, as long as the view takes no more than `most` tokens: what
-    /// people typed first, then what the model said, then steps with results, each from the newest back. What a summary stands for comes back from its end alone, so that everything keeps its order, and
-    /// only while the summary stays shorter than the rest. Returns how many units and texts came back.
+    /// people typed first, then what the model said, then steps with results, each from the newest back. What a summary in words
+    /// stands for comes back from its end alone, so that everything keeps its order, and only while the summary stays shorter than
+    /// the rest. Returns how many units and texts came back.
     ///
     /// Linear in the view before the chain and the edits for each of a bounded number of passes, but for sorting.
     pub(crate) fn refill(&mut self, before: &BeforeChain<'_>, most: Tokens) -> Result<u32, EditRefusal> {
@@ -218,6 +220,8 @@ impl Editor<'_> {
         let is_covered = |edit: &&AppliedEdit| {
             let text =
                 edit.into.filter(|text| ledger.removal_for_text(*text, before, edit) == Some(Removal::Covered(*text)));
+            // A call in a transcript's lines and as it was reads as two: a payment was made twice.
+            let text = text.filter(|text| !ledger.is_transcript(*text));
             // A text that the floor cut has another heading than its own.
             text.is_some_and(|text| self.working.unchanged_tokens(ledger.key(text)).is_some())
         };
@@ -290,6 +294,12 @@ impl<'r> Removed<'r> {
 
     fn is_summary(&self, text: u32) -> bool {
         self.working.synthetics.get(text as usize).is_some_and(|own| own.message.origin == Origin::Summary)
+    }
+
+    /// Whether a text is a transcript, which shows calls as such.
+    fn is_transcript(&self, text: u32) -> bool {
+        let own = self.working.synthetics.get(text as usize).filter(|_| self.is_summary(text));
+        own.is_some_and(|own| is_transcript(Heading::body_of(&own.message.plain_text())))
     }
 
     /// Returns how a message left; `None` for one that is shown.

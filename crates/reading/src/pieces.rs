@@ -58,7 +58,8 @@ pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
         if is_numbered && says_nothing(&text[start..end], numbered, is_counted) {
             continue;
         }
-        let first_fields = if is_numbered { first_fields(&text[start..end]) } else { None };
+        let is_alone = is_numbered && line.start == 0 && line.end == text.len();
+        let first_fields = if is_alone { first_fields(&text[start..end]) } else { None };
         if end - start <= longest && first_fields.is_none() {
             if text[start..end].chars().any(char::is_alphanumeric) {
                 pieces.push(Piece { range: start..end, number, continues, starts_line: true });
@@ -114,7 +115,7 @@ fn end_of_piece(line: &str) -> usize {
     sentence.max(chinese).or_else(field).or_else(word).unwrap_or(limit).max(1)
 }
 
-/// Returns where the plain fields at the beginning of an object in one line end, in front of its first list or object: what a
+/// Returns where the plain fields at the beginning of an answer that is one object in one line end, in front of its first list or object: what a
 /// service says of a call stands there, and behind it what it says of the parts. `None` for another line, one that is short, and
 /// where these fields are long. Looks at so many bytes only.
 pub(crate) fn first_fields(line: &str) -> Option<usize> {
