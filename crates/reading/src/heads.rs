@@ -223,7 +223,7 @@ mod tests {
     use epitome_testkit::{FakeCounter, session};
 
     use super::*;
-    use crate::source::SummaryForm;
+    use crate::summaries::SummaryForm;
 
     #[test]
     fn what_leads_to_the_next_line() {

@@ -17,6 +17,7 @@ mod choose;
 mod command_line;
 mod counts;
 mod demands;
+mod fences;
 mod fields;
 mod file_work;
 mod heads;
@@ -30,6 +31,7 @@ mod records;
 mod repeats;
 mod replies;
 mod source;
+mod summaries;
 mod terms;
 mod worth;
 
@@ -42,5 +44,6 @@ pub use crate::matching::{Features as MatchFeatures, features as match_features}
 pub use crate::passage::{Action, Line, Passage, PassageKind};
 pub use crate::records::records;
 pub use crate::replies::{SHORT_REPLY, answered_lines};
-pub use crate::source::{Source, SummaryForm, transcript};
+pub use crate::source::Source;
+pub use crate::summaries::{SummaryForm, transcript};
 pub use crate::worth::Worth;

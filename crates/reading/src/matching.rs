@@ -48,7 +48,7 @@ pub fn features(source: &Source) -> Vec<(u32, Features)> {
     for passage in source.passages.iter().filter(|passage| is_of_tool(passage)) {
         let action = passage.action.map(|action| &source.actions[action as usize]);
         let file = passage.action.and_then(|action| files[action as usize]);
-        if file.is_none() && action.is_some_and(|action| only_looks(action)) {
+        if file.is_none() && action.is_some_and(only_looks) {
             continue;
         }
         let mut of_passage = Features::default();
@@ -134,7 +134,7 @@ mod tests {
     use epitome_testkit::{FakeCounter, session};
 
     use super::*;
-    use crate::source::SummaryForm;
+    use crate::summaries::SummaryForm;
 
     fn source_of(fixture: &str) -> Source {
         let messages: Vec<_> = session(fixture).log().to_vec();

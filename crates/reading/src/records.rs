@@ -202,7 +202,7 @@ mod tests {
     use epitome_testkit::{FakeCounter, session};
 
     use super::*;
-    use crate::source::SummaryForm;
+    use crate::summaries::SummaryForm;
 
     #[test]
     fn numbers_are_shown_where_they_do_not_follow() {

@@ -6,20 +6,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_strategy::commands::{LastingResults, script_in};
-use epitome_strategy::session::heading::{is_missing_result, without_notes};
-use epitome_strategy::session::{CallId, Content, Heading, Media};
+use epitome_strategy::session::heading::is_missing_result;
+use epitome_strategy::session::{CallId, Content, Media};
 use epitome_strategy::state::plan_items;
-use epitome_strategy::transcript::{self, LeftOutCalls, Record, Rows, Sign, Speaker};
+use epitome_strategy::transcript::{LeftOutCalls, Record, Rows, Sign, Speaker};
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
 use crate::arguments;
+use crate::fences::{closing_fence, opening_fence, outside_fences};
 use crate::outcome::{self, Flags};
 use crate::passage::{Action, Line, Passage, PassageKind};
 use crate::pieces::{Cut, pieces};
-
-/// Bytes of the messages behind earlier transcripts that are read again, newest first; for older ones the transcript's
-/// own text is read. It bounds the cost of a compaction however long the session is: about a million tokens.
-const MOST_BYTES: usize = 4_000_000;
+use crate::summaries::{SummaryContent, SummaryForm, behind_summaries};
 
 /// Everything that may be kept, in order.
 #[derive(Debug, Default)]
@@ -483,96 +481,4 @@ fn flags(view: &View<'_>, behind: &HashMap<usize, SummaryContent>) -> Flags {
             SummaryContent::Records(_) => false,
         });
     if is_set { Flags::Set } else { Flags::Unknown }
-}
-
-/// Returns the length of the line at the end of `text` that opens a block of code, and of nothing else. Around a call in plain
-/// text it belongs to the call.
-fn opening_fence(text: &str) -> usize {
-    let line = text.trim_end();
-    let start = line.rfind('\n').map_or(0, |at| at + 1);
-    let is_fence =
-        line[start..].trim_start().strip_prefix(FENCE).is_some_and(|language| !language.contains([' ', '`']));
-    if is_fence { text.len() - start } else { 0 }
-}
-
-/// Returns the length of the line at the beginning of `text` that closes a block of code; 0 where there is none.
-fn closing_fence(text: &str) -> usize {
-    let rest = text.trim_start();
-    let is_fence = rest.strip_prefix(FENCE).is_some_and(|rest| rest.is_empty() || rest.starts_with(['\n', '\r']));
-    if is_fence { text.len() - rest.len() + FENCE.len() } else { 0 }
-}
-
-/// Returns the parts of a text in front of, between and behind its blocks of code. Linear.
-fn outside_fences(text: &str) -> Vec<Range<usize>> {
-    let (mut parts, mut start, mut end, mut is_code) = (Vec::new(), 0, 0, false);
-    for line in text.split_inclusive('\n') {
-        if line.trim_start().starts_with(FENCE) {
-            if !is_code {
-                parts.push(start..end);
-            }
-            (is_code, start) = (!is_code, end + line.len());
-        }
-        end += line.len();
-    }
-    if !is_code {
-        parts.push(start..end);
-    }
-    parts
-}
-
-const FENCE: &str = "```";
-
-/// What a summary is read as.
-#[derive(Debug, Default)]
-pub struct SummaryForm {
-    /// What its text says.
-    pub records: Vec<Record>,
-    /// Whether the text was made of lines of its messages, so that these say all that it says.
-    pub is_of_lines: bool,
-}
-
-/// What is known of the messages behind a summary.
-enum SummaryContent {
-    /// The messages themselves.
-    Messages(Vec<Arc<Message>>),
-    /// What its own text says of them.
-    Records(Vec<Record>),
-}
-
-/// Returns the units that are summaries, with what is known behind each.
-fn behind_summaries(view: &View<'_>, other: impl Fn(&str) -> SummaryForm) -> HashMap<usize, SummaryContent> {
-    let mut behind = HashMap::new();
-    let mut left = MOST_BYTES;
-    for (index, unit) in view.units().iter().enumerate().rev().filter(|(_, unit)| unit.kind == UnitKind::Summary) {
-        let message = view.message(unit.entries.start);
-        let form = match transcript(message) {
-            Some(text) => SummaryForm { records: transcript::read(&text), is_of_lines: true },
-            None => other(without_notes(Heading::body_of(&message.plain_text()))),
-        };
-        let messages = if form.is_of_lines && left > 0 { view.originals(unit.entries.start) } else { Vec::new() };
-        let bytes: usize = messages.iter().map(|message| bytes_of(message)).sum();
-        let is_known = !messages.is_empty() && bytes <= left;
-        left = left.saturating_sub(bytes);
-        let content = match is_known {
-            true => SummaryContent::Messages(messages),
-            false => SummaryContent::Records(form.records),
-        };
-        behind.insert(index, content);
-    }
-    behind
-}
-
-/// Returns the text of a message that is a transcript, without the engine's heading.
-pub fn transcript(message: &Message) -> Option<String> {
-    let text = message.plain_text();
-    let body = Heading::body_of(&text);
-    transcript::is_transcript(body).then(|| body.to_owned())
-}
-
-fn bytes_of(message: &Message) -> usize {
-    let texts = message.blocks.iter().map(|block| match &block.content {
-        Content::ToolCall(call) => call.arguments.text().len(),
-        _ => block.excerptable().map_or(0, |text| text.len()),
-    });
-    texts.sum()
 }

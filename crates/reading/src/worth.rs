@@ -287,7 +287,7 @@ mod tests {
     use epitome_testkit::{FakeCounter, session};
 
     use super::*;
-    use crate::source::SummaryForm;
+    use crate::summaries::SummaryForm;
 
     #[test]
     fn what_may_be_matched_has_a_worth_beside_its_words() {

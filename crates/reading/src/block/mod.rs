@@ -14,7 +14,8 @@ use epitome_strategy::{Language, Tokens, UnitKind, View};
 use crate::choose::{Bounds, Choice};
 use crate::passage::PassageKind;
 use crate::records::records;
-use crate::source::{Source, SummaryForm};
+use crate::source::Source;
+use crate::summaries::SummaryForm;
 use crate::worth::Worth;
 
 use files::Files;
