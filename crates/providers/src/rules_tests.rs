@@ -89,14 +89,14 @@ fn small_budgets_keep_what_matters_most() {
         FIXING,
         60,
         "« … Never touch the public API. Report the time it takes in README.md.
-         ▸ … ×5 (✗): lexer.rs, cargo test
+         ▸ … ×5 (✗): cargo test, lexer.rs
          » Nested brackets work now: next_token counts the depth. Should I write README.md next?",
     );
     check(
         FIXING,
         30,
         "« … Never touch the public API. Report the time it takes in README.md.
-         ▸ … ×5 (✗): lexer.rs, cargo test",
+         ▸ … ×5 (✗): cargo test, lexer.rs",
     );
     check(FIXING, 8, "« Never touch the public API.");
 }

@@ -27,7 +27,11 @@ fn drop(units: &[u32]) -> Edit {
 }
 
 fn summary(units: &[u32]) -> Edit {
-    Edit::Summarize { units: units.to_vec(), summary: SummaryText::Ready("so".to_owned()), reason: reason() }
+    told(units, "so")
+}
+
+fn told(units: &[u32], text: &str) -> Edit {
+    Edit::Summarize { units: units.to_vec(), summary: SummaryText::Ready(text.to_owned()), reason: reason() }
 }
 
 /// Compacts a talk by edits to its tokens less `saving`.
@@ -72,6 +76,15 @@ fn what_a_summary_tells_comes_back_from_its_end() {
     assert!(at("[Summary of 2 earlier messages") < at("three word") && at("so") < at("three word"), "{view}");
     assert!(report.steps.iter().any(|step| &*step.strategy == "refill" && step.edits == 2), "{:?}", report.steps);
     assert!(!view.contains("user: rule"), "{view}");
+}
+
+/// A call in the lines of a transcript and as it was would read as two.
+#[test]
+fn what_a_transcript_tells_does_not_come_back() {
+    let (session, report) = compacted(vec![told(&[2, 3, 4, 5], "» one word\n▸ Read ✓\n» three word")], 20);
+    let view = shown(&session);
+    assert!(!view.contains("three word three word") && view.contains("▸ Read"), "{view}");
+    assert!(report.steps.iter().all(|step| &*step.strategy != "refill"), "{:?}", report.steps);
 }
 
 #[test]

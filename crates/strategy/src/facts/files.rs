@@ -49,7 +49,7 @@ pub fn files_of(call: &Call<'_>, open: &mut Option<String>) -> Vec<(String, File
         let script = script_of(call).unwrap_or_default();
         let mut files: Vec<(String, FileAccess)> =
             tools::patch_paths(&script).map(|path| (path.to_owned(), FileAccess::Edit)).collect();
-        simple_commands(&script).for_each(|command| scripts::changed_by(command, &mut files));
+        files.extend(simple_commands(&script).flat_map(scripts::edited_by));
         return files.into_iter().map(|(path, access)| (path, access, String::new())).collect();
     }
     let access = match call.kind {

@@ -26,7 +26,7 @@ use crate::commands::script_of;
 use crate::lexicon::{CueCounts, Lexicon};
 pub use files::files_of;
 pub use rules::rules_read;
-pub(crate) use scripts::changed_by;
+pub(crate) use scripts::edited_by;
 
 /// Properties of a view that several strategies need. Each is computed on first use, in time linear in the view.
 #[derive(Debug)]

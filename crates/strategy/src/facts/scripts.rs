@@ -44,8 +44,16 @@ fn editor_command(line: &str, open: &mut Option<String>) -> Option<Option<(Strin
     Some(Some((path.to_owned(), *access)))
 }
 
+/// Returns the files that one command edits. What its output is sent to is no edit, unless it is a text in the script itself.
+pub(crate) fn edited_by(command: &str) -> impl Iterator<Item = (String, FileAccess)> {
+    let mut changed = Vec::new();
+    changed_by(command, &mut changed);
+    let has_own_text = command.contains("<<");
+    changed.into_iter().filter(move |(_, access)| *access == FileAccess::Edit || has_own_text)
+}
+
 /// Returns the file that one command changes: by redirection, `tee`, or `sed -i`.
-pub(crate) fn changed_by(command: &str, events: &mut Vec<(String, FileAccess)>) {
+fn changed_by(command: &str, events: &mut Vec<(String, FileAccess)>) {
     let mut quote = None;
     let mut before = ' ';
     for (at, char) in command.char_indices() {

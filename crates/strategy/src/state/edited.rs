@@ -7,7 +7,7 @@ use crate::block::BlockRef;
 use crate::commands::{
     FileMove, LastingResults, file_moves, has_failed, is_prefix, patch_moves, script_in, simple_commands,
 };
-use crate::facts::{Call, FileAccess, changed_by, files_of};
+use crate::facts::{Call, FileAccess, edited_by, files_of};
 use crate::tools::{ToolKind, patch_in, patch_paths};
 
 /// The files that were edited.
@@ -92,11 +92,7 @@ impl WorkTree {
     }
 
     fn run_command(&mut self, command: &str, git: Option<&[&str]>) {
-        let mut changed = Vec::new();
-        changed_by(command, &mut changed);
-        // What a command's output is sent to is no edit.
-        let is_edit = |access: FileAccess| access == FileAccess::Edit || command.contains("<<");
-        changed.into_iter().filter(|(_, access)| is_edit(*access)).for_each(|(path, _)| self.add(path));
+        edited_by(command).for_each(|(path, _)| self.add(path));
         file_moves(command).into_iter().for_each(|it| self.follow_move(it, git.is_some()));
         match git {
             Some(["checkout", words @ ..]) => self.take_back(words),
