@@ -494,7 +494,7 @@ fn a_result_of_which_little_is_left_is_told() {
     };
     let near_empty = "warning: almost nothing of the task and the work on it is left: a larger budget keeps more";
     check("100", 1, near_empty);
-    check("700", 0, "warning: the result lost all 25 files: a larger budget keeps some");
+    check("700", 0, "warning: the result lost all 27 files: a larger budget keeps some");
     check("8k", 0, "");
 }
 
