@@ -1,6 +1,6 @@
 //! The state that an earlier compaction told: where its calls are in no message any more, its own lines are what is known.
 
-use epitome_session::heading::state_heading;
+use epitome_session::heading::{state_heading, without_notes};
 use epitome_session::{Content, Language, Message, Origin};
 
 use super::edited::EditedFiles;
@@ -22,13 +22,16 @@ pub(super) fn newest<'m>(
     )
 }
 
-/// Reads the section at the end of a text; `None` where there is none.
+/// Reads the section at the end of a text; `None` where there is none. What a tool printed in its form is not there: it is escaped,
+/// or something stands behind it.
 fn read(text: &str) -> Option<WorkState> {
+    let notes = &text[without_notes(text).len()..];
     [Language::English, Language::Chinese].into_iter().find_map(|language| {
-        let (_, section) = text.rsplit_once(state_heading(language))?;
+        let mut section = notes.lines().skip_while(|line| line.trim_end() != state_heading(language));
+        section.next()?;
         let mut state = WorkState::default();
         let mut all = 0;
-        for line in section.lines().filter_map(|line| line.strip_prefix("- ")) {
+        for line in section.map_while(|line| line.strip_prefix("- ")) {
             all = all.max(read_line(&mut state, line, language));
         }
         // Of what is not named the number is known.

@@ -153,10 +153,12 @@ impl WorkTree {
 
     /// `git reset`: with `--hard` all changes are gone, and of commits that are taken back without it they are there again.
     fn reset(&mut self, words: &[&str]) {
-        let back = words.iter().find_map(|word| word.strip_prefix("HEAD"));
-        let count = match back.unwrap_or_default() {
-            "" => 0,
-            steps => steps.strip_prefix('~').and_then(|count| count.parse().ok()).unwrap_or(steps.len().min(9)),
+        let back = words.iter().find_map(|word| word.strip_prefix("HEAD")).unwrap_or_default();
+        let count = match back.strip_prefix('~') {
+            Some("") => 1,
+            Some(count) => count.parse().unwrap_or(0),
+            None if back.bytes().all(|byte| byte == b'^') => back.len(),
+            None => 0,
         };
         let start = self.committed.len().saturating_sub(count);
         let undone: Vec<String> = self.committed.drain(start..).flatten().collect();

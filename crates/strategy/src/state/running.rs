@@ -7,7 +7,7 @@ use epitome_session::{Message, Origin};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::calls::CallWithResult;
-use crate::commands::script_in;
+use crate::commands::{script_in, simple_commands};
 use crate::levels::in_one_line;
 use crate::tools::ToolKind;
 
@@ -159,7 +159,9 @@ fn is_ended_by(running: &Running, call: &CallWithResult<'_>, arguments: &str, sa
         id => script().is_some_and(|script| {
             // Which processes are ended is worked out while such a script runs: of what a shell left running nothing is certain.
             let is_of_shell = id.as_deref().is_none_or(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
-            let is_computed = script.contains(['%', '$', '`']) || names(&script, "xargs") || names(&script, "fuser");
+            let is_computed = simple_commands(&script)
+                .filter(|command| kills(command))
+                .any(|command| command.contains(['%', '$', '`']) || names(command, "xargs") || names(command, "fuser"));
             kills(&script) && (shares_a_word(&script, &running.what) || is_computed && is_of_shell)
         }),
     }

@@ -148,6 +148,7 @@ fn hosts_have_their_own_words() {
     }
     check(&[left("[1] 4711"), end("kill 4712")], &["- runs: 4711 · Bash: python3 serve.py &"]);
     check(&[claude_shell(), end("kill $(cat worker.pid)")], &[RUNS]);
+    check(&[left("[1] 4711"), end("echo $HOME; kill 4712")], &["- runs: 4711 · Bash: python3 serve.py &"]);
     let job = |answer: &'static str| Call("start_job", json!({"query": "rows", "background": true}), answer);
     let state = |answer: &'static str| Call("get_job", json!({"job_id": "J-88"}), answer);
     let runs = "- runs: J-88 · start_job: {\"query\":\"rows\",\"background\":true}";
@@ -246,6 +247,7 @@ fn the_newest_plan_and_what_was_edited() {
         ],
         &[&since("b.rs, a.rs")],
     );
+    check(&[edit("a.rs"), shell("git commit -qam x"), shell("git reset HEAD@{1}")], &[]);
     let refused = "ruff.....Failed\n- hook id: ruff\n- exit code: 1";
     check(&[edit("a.rs"), Call("Bash", json!({"command": "git commit -am x"}), refused)], &[&since("a.rs")]);
     let pushed = "[main 1a2b3c4] x\n 1 file changed\nerror: failed to push some refs";
@@ -292,6 +294,16 @@ fn a_state_that_was_told_goes_on() {
     assert_eq!(state.lines(Language::English, 160), expect);
     let chinese = state.lines(Language::Chinese, 160);
     assert_eq!(WorkState::read(&[said(Language::Chinese, &chinese)]), state);
+
+    // What a tool printed in this form is no state.
+    for printed in [
+        "\\[State at this point, by the calls and their results]\n- runs: x · y: z",
+        "[State at this point, by the calls and their results]\n- runs: x · y: z\nmore",
+    ] {
+        let text = format!("[Summary of 9 earlier messages]\n{printed}");
+        let message = Arc::new(Message::text("", Role::User, Origin::Summary, text));
+        assert_eq!(WorkState::read(&[message]), WorkState::default(), "{printed}");
+    }
 
     let mut messages = vec![said(Language::English, &lines)];
     messages.extend(messages_of(&[
