@@ -27,10 +27,10 @@ fn drop(units: &[u32]) -> Edit {
 }
 
 fn summary(units: &[u32]) -> Edit {
-    told(units, "so")
+    summary_of(units, "so")
 }
 
-fn told(units: &[u32], text: &str) -> Edit {
+fn summary_of(units: &[u32], text: &str) -> Edit {
     Edit::Summarize { units: units.to_vec(), summary: SummaryText::Ready(text.to_owned()), reason: reason() }
 }
 
@@ -81,7 +81,7 @@ fn what_a_summary_tells_comes_back_from_its_end() {
 /// A call in the lines of a transcript and as it was would read as two.
 #[test]
 fn what_a_transcript_tells_does_not_come_back() {
-    let (session, report) = compacted(vec![told(&[2, 3, 4, 5], "» one word\n▸ Read ✓\n» three word")], 20);
+    let (session, report) = compacted(vec![summary_of(&[2, 3, 4, 5], "» one word\n▸ Read ✓\n» three word")], 20);
     let view = shown(&session);
     assert!(!view.contains("three word three word") && view.contains("▸ Read"), "{view}");
     assert!(report.steps.iter().all(|step| &*step.strategy != "refill"), "{:?}", report.steps);

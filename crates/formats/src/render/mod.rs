@@ -7,6 +7,7 @@ mod reasoning;
 mod recorded;
 mod request;
 mod source;
+mod steps;
 mod tools;
 
 use epitome_session::{Entry, Message};

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use epitome_session::heading::missing_result;
 use epitome_session::{
     Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Language, Media, Message, OpenCalls, Origin, Role,
-    ToolCall, ToolResult, units,
+    ToolCall, ToolResult,
 };
 
 use super::changed;
 use super::ids::Ids;
-use super::reasoning::Bereft;
+use super::reasoning::WithoutReasoning;
 use super::recorded;
 use super::source::Source;
+use super::steps::Steps;
 use super::{Wire, dialect_of};
 use crate::Format;
 use crate::blocks::{CALLER, caller_of};
@@ -108,7 +109,7 @@ pub(crate) fn is_paired(entries: &[Entry], profile: Wire) -> bool {
     if !takes_results_without_ids(profile) && entries.iter().any(came_otherwise) {
         return false;
     }
-    let (pairs, steps) = (pairs(entries), Steps::of(entries));
+    let (pairs, steps) = (pairs(entries), Steps::read(entries));
     entries.iter().enumerate().all(|(index, entry)| {
         if entry.message.role == Role::Tool {
             return pairs.calls.get(&index).is_some_and(|(call, _)| steps.are_one(*call, index));
@@ -119,38 +120,6 @@ pub(crate) fn is_paired(entries: &[Entry], profile: Wire) -> bool {
     })
 }
 
-/// Which entries are one step: a message with its calls and results, and what programs that it started call.
-struct Steps {
-    /// By entry, the number of its unit.
-    units: Vec<usize>,
-    /// The last entry that is not a result: calls in it may stay open.
-    last: Option<usize>,
-}
-
-impl Steps {
-    /// The steps of a view. Linear in it.
-    fn of(entries: &[Entry]) -> Self {
-        let last = entries.iter().rposition(|entry| entry.message.role != Role::Tool);
-        let units = units(entries).into_iter().enumerate().flat_map(|(number, unit)| unit.entries.map(move |_| number));
-        Self { units: units.collect(), last }
-    }
-
-    fn are_one(&self, one: usize, other: usize) -> bool {
-        self.units[one] == self.units[other]
-    }
-
-    /// Whether an entry is of the newest step.
-    fn is_newest(&self, index: usize) -> bool {
-        self.last.is_some_and(|last| self.are_one(index, last))
-    }
-
-    /// Whether the call in a block of an entry may be without its result: those of the last message, and before it in its step
-    /// what the provider runs.
-    fn may_wait(&self, index: usize, call: &Block) -> bool {
-        self.last == Some(index) || (self.is_newest(index) && recorded::is_of_provider(call))
-    }
-}
-
 /// Plans the rendering of a view. Linear in it.
 pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Wire, source: Option<&Source<'_>>) -> Plan<'a> {
     let pairs = pairs(entries);
@@ -159,17 +128,17 @@ pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Wire, source: Option<&Sour
         profile,
         source,
         changed_from: first_changed(entries),
-        steps: Steps::of(entries),
+        steps: Steps::read(entries),
         programs: HashSet::new(),
         later: HashMap::new(),
-        bereft: Bereft::default(),
+        without_reasoning: WithoutReasoning::default(),
         prompt: prompt_len(entries),
         turns: Vec::with_capacity(entries.len()),
         warnings: Vec::new(),
         is_open: false,
         ids: Ids::new(profile, source, entries),
     };
-    planner.bereft = planner.bereft(&pairs);
+    planner.without_reasoning = planner.without_reasoning(&pairs);
     for (index, entry) in entries.iter().enumerate() {
         match entry.message.role {
             Role::Tool if pairs.calls.contains_key(&index) => {
@@ -243,7 +212,7 @@ struct Planner<'a, 's> {
     /// By entry, the answers that stand behind later messages of their step: those of programs.
     later: HashMap<usize, Answer>,
     /// What cannot be written as it was recorded for its reasoning, or what came with that, is not there.
-    bereft: Bereft,
+    without_reasoning: WithoutReasoning,
     /// The number of entries that are the system prompt.
     prompt: usize,
     turns: Vec<MessageToRender<'a>>,
@@ -268,8 +237,11 @@ impl<'a> Planner<'a, '_> {
         let before = self.turns.len();
         let mut foreign = self.foreign(index, pairs);
         let calls = message.blocks.iter().enumerate();
-        foreign
-            .extend(calls.filter(|(block, call)| self.bereft.is_foreign(index, *block, call)).map(|(block, _)| block));
+        foreign.extend(
+            calls
+                .filter(|(block, call)| self.without_reasoning.is_foreign(index, *block, call))
+                .map(|(block, _)| block),
+        );
         for (block, call) in message.calls().filter(|(block, _)| !foreign.contains(block)) {
             let block = &message.blocks[block];
             if recorded::is_of_provider(block) && self.is_own_block(block) {
@@ -331,12 +303,12 @@ impl<'a> Planner<'a, '_> {
     }
 
     /// What is there without its reasoning, or as reasoning alone, where the service asks for both.
-    fn bereft(&self, pairs: &Pairs) -> Bereft {
+    fn without_reasoning(&self, pairs: &Pairs) -> WithoutReasoning {
         let is_recorded = self.changed_from == self.entries.len();
         // Codex keeps the ids of items in its files, and does not send them.
         if self.profile != Wire::OpenaiResponses || is_recorded || self.source.is_some_and(|source| source.for_own_file)
         {
-            return Bereft::default();
+            return WithoutReasoning::default();
         }
         let log = self.source.map_or(&[][..], |source| source.log);
         let is_own = self.source.is_some_and(|source| source.is_own(self.profile));
@@ -344,7 +316,7 @@ impl<'a> Planner<'a, '_> {
             .filter(|index| self.entries[*index].message.role == Role::Assistant)
             .flat_map(|index| self.foreign(index, pairs).into_iter().map(move |block| (index, block)))
             .collect();
-        Bereft::of(self.entries, log, |index, block| {
+        WithoutReasoning::find(self.entries, log, |index, block| {
             let Entry { message, original, .. } = &self.entries[index];
             let (before, after) = (&original.blocks[block], &message.blocks[block]);
             match &after.content {
@@ -468,7 +440,9 @@ impl<'a> Planner<'a, '_> {
         let blocks = entry.message.blocks.iter().enumerate();
         let keeps: Vec<bool> = blocks
             .map(|(at, block)| {
-                fits_role(at, block) && !self.bereft.reasoning.contains(&(index, at)) && self.keeps(index, block)
+                fits_role(at, block)
+                    && !self.without_reasoning.reasoning.contains(&(index, at))
+                    && self.keeps(index, block)
             })
             .collect();
         let mut message = Cow::Borrowed(&*entry.message);
@@ -477,7 +451,7 @@ impl<'a> Planner<'a, '_> {
             changed::carry_over(entry, message.to_mut(), dialect_of(self.profile));
         }
         for at in 0..keeps.len() {
-            if self.bereft.items.contains(&(index, at)) {
+            if self.without_reasoning.items.contains(&(index, at)) {
                 let block = &mut message.to_mut().blocks[at];
                 block.raw = block.raw.as_ref().and_then(|raw| recorded::without(raw, "id"));
             }

@@ -20,7 +20,7 @@ const WITHOUT_ID: [&str; 5] =
 
 /// What cannot be written as it was recorded, as positions of entries and of blocks in them.
 #[derive(Default)]
-pub(super) struct Bereft {
+pub(super) struct WithoutReasoning {
     /// Items whose reasoning is not there.
     pub(super) items: HashSet<(usize, usize)>,
     /// Reasoning whose following item is not there.
@@ -36,20 +36,20 @@ struct Item {
     stays: bool,
 }
 
-impl Bereft {
+impl WithoutReasoning {
     /// Looks through a view. `log` is the log as it was read, where it is at hand: for what is not in it and left, the worst
     /// holds. `is_written` says whether a block of an entry is written as what it was recorded as. Linear in the log.
-    pub(super) fn of(entries: &[Entry], log: &[Arc<Message>], is_written: impl Fn(usize, usize) -> bool) -> Self {
+    pub(super) fn find(entries: &[Entry], log: &[Arc<Message>], is_written: impl Fn(usize, usize) -> bool) -> Self {
         let shown: HashMap<u32, usize> =
             entries.iter().enumerate().filter_map(|(index, entry)| Some((entry.key.number()?, index))).collect();
         let end = shown.keys().max().map_or(0, |last| last + 1);
-        let mut bereft = Self::default();
+        let mut found = Self::default();
         let mut output: Vec<Item> = Vec::new();
         for number in 0..end {
             let entry = shown.get(&number).copied();
             let message = entry.map(|entry| &entries[entry].original).or_else(|| log.get(number as usize));
             let Some(message) = message else {
-                bereft.settle(&mut output);
+                found.settle(&mut output);
                 output.push(Item { at: None, is_reasoning: true, stays: false });
                 continue;
             };
@@ -65,11 +65,11 @@ impl Bereft {
                 // What the provider ran itself, and what it asked for, is of the same output.
                 Role::Tool if message.blocks.iter().any(is_of_output) => {}
                 Role::System if message.origin == Origin::Configuration => {}
-                Role::Tool | Role::System | Role::User => bereft.settle(&mut output),
+                Role::Tool | Role::System | Role::User => found.settle(&mut output),
             }
         }
-        bereft.settle(&mut output);
-        bereft
+        found.settle(&mut output);
+        found
     }
 
     /// Ends an output.
